@@ -129,7 +129,7 @@ static void show(FILE *out, const char *path, bool permits, bool json)
     struct view v;
     const struct peers nobody = {.list = NULL};
     zkr_contenders *lists[VIEW_LISTS] = {NULL};
-    lists[permits ? VIEW_LEASES : VIEW_QUEUE] = all();
+    lists[permits ? VIEW_PERMITS : VIEW_QUEUE] = all();
     FUZZ_TRUE(view_begin(&v, lists, &nobody));
     if (json) {
         view_json(out, path, &v, true);

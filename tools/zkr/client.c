@@ -25,10 +25,10 @@
 static const char guardian_variable[] = "ZKR_GUARDIAN_PATH";
 
 /*
- * The guardian is near zkr, wherever that was moved to: as both are installed, as both are built, or beside zkr. Says so
- * to the library. False: it is not.
+ * The guardian is near zkr, wherever that was moved to: as both are installed, as both are built, or beside zkr. A
+ * variable tells the library where. False: it is not there.
  */
-static bool find_guardian(void)
+static bool set_guardian(void)
 {
     static const char *const near[] = {"/../libexec/zkr-guardian",
                                        "/guardian/zkr-guardian", "/zkr-guardian"};
@@ -47,13 +47,12 @@ static bool find_guardian(void)
     return false;
 }
 
-/* What is said to the library is not for the command. */
-static int open_it(struct env *env, const zkr_client_options *o)
+/* The variable is not for the command. */
+static int open_client(struct env *env, const zkr_client_options *o)
 {
-    bool said =
-        o->guardian != 0 && !parse_variable(guardian_variable) && find_guardian();
+    bool set = o->guardian != 0 && !parse_variable(guardian_variable) && set_guardian();
     int rc = zkr_client_open(&env->client, env->globals.servers, o);
-    if (said) {
+    if (set) {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): nor do threads of the library read it */
         (void)unsetenv(guardian_variable);
     }
@@ -70,7 +69,7 @@ int client_open(struct env *env, const char *owner, bool guarded)
     }
     o.session_timeout_ms = g->session_ms;
     o.connect_timeout_ms = g->connect_ms;
-    o.lease_probe_ms = g->session_ms / 15; /* held.h tells why so many */
+    o.lease_probe_ms = g->session_ms / 15; /* lease.h tells why so many */
     o.owner = owner;
     o.tls_cert = g->tls_cert;
     o.more_auth = g->auth.list;
@@ -80,7 +79,7 @@ int client_open(struct env *env, const char *owner, bool guarded)
     o.log_level = g->log_level > 0 ? g->log_level : ZKR_LOG_WARN;
     o.log_ctx = (void *)(uintptr_t)&g->log_level;
     o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
-    int rc = open_it(env, &o);
+    int rc = open_client(env, &o);
     if (rc == ZKR_EINVAL) {
         const char *fault = zkr_last_error()->message;
         return strncmp(fault, "option ", strlen("option ")) == 0
@@ -169,16 +168,16 @@ int client_list(const struct env *env, struct client_source of, zkr_contenders *
 int client_has_permits(const struct env *env, const char *path, bool *out)
 {
     zkr_semaphore *semaphore;
-    zkr_contenders *leases = NULL;
+    zkr_contenders *permits = NULL;
     int rc = zkr_semaphore_create(&semaphore, env->client, path, 1, NULL);
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
     int status =
-        client_list(env, (struct client_source){.semaphore = semaphore}, &leases);
-    const zkr_contender *first = zkr_contenders_get(leases, 0);
+        client_list(env, (struct client_source){.semaphore = semaphore}, &permits);
+    const zkr_contender *first = zkr_contenders_get(permits, 0);
     *out = first && first->kind == ZKR_KIND_LEASE;
-    zkr_contenders_free(leases);
+    zkr_contenders_free(permits);
     (void)zkr_semaphore_destroy(semaphore);
     return status;
 }
@@ -205,7 +204,7 @@ int client_watch(const struct env *env, const struct client_watch *how, void *ct
     int status = client_work(env, NEVER, how->show, ctx);
     int64_t tick_at = clock_now_ms() + TICK_MS;
     while (status == 0 && how->wait) {
-        int rc = how->wait(ctx, CHECK_MS), signo = signals_stop(&env->signals);
+        int rc = how->wait(ctx, CHECK_MS), signo = signals_take_ending(&env->signals);
         if (signo) {
             return cli_exit_signal(signo);
         }
@@ -277,7 +276,7 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
     int64_t say = clock_now_ms() + SAY_MS;
     while (c && zkr_client_flush(c, lesser(CHECK_MS, clock_left_ms(until))) ==
                     ZKR_ETIMEDOUT) {
-        int signo = signals_stop(&env->signals);
+        int signo = signals_take_ending(&env->signals);
         bool refused = zkr_last_error()->zk_rc == NO_AUTH;
         notify_alive();
         if (signo) {

@@ -135,19 +135,19 @@ static int lead(struct elect *e)
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
         status = obtain_held(h, NEVER);
-        status = status == HELD_START ? yield_look() : status;
+        status = status == HELD_START ? yield_begin_term() : status;
     }
     status = status == HELD_REFUSED ? cli_fail_rc(h->refusal) : status;
     if (status == HELD_START) {
         status = use_held(h);
     }
-    yield_rest();
+    yield_end_term();
     (void)zkr_leader_latch_stop(e->held.grant.latch, ZKR_LATCH_SILENT);
     return status;
 }
 
 /* A command that ends at once must not keep the servers busy. Returns the exit code of a signal, or 0. */
-static int rest_until(const struct held *h, int64_t until)
+static int pause_until(const struct held *h, int64_t until)
 {
     int left, status;
     do {
@@ -170,7 +170,7 @@ static int take_part(struct elect *e)
         if (h->last) {
             return status;
         }
-        status = rest_until(h, h->started + LEAST_TERM_MS);
+        status = pause_until(h, h->started + LEAST_TERM_MS);
     }
     return status;
 }

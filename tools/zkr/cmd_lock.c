@@ -119,10 +119,10 @@ static int obtain(struct lock *l)
 static int compare_max(void *ctx)
 {
     const struct lock *l = ctx;
-    zkr_contenders *leases = NULL;
-    (void)zkr_semaphore_holders(l->locks.semaphore, &leases);
-    int64_t max = view_max(leases);
-    zkr_contenders_free(leases);
+    zkr_contenders *permits = NULL;
+    (void)zkr_semaphore_holders(l->locks.semaphore, &permits);
+    int64_t max = view_max(permits);
+    zkr_contenders_free(permits);
     if (max > 0 && max != l->o.permits_max) {
         cli_note("others hold permits of %.1000s with a maximum of %" PRId64
                  ", this one counts with %" PRId64 ": give the same maximum everywhere",

@@ -87,7 +87,7 @@ static struct row row_of(const zkr_survey_entry *e)
     fill_kind(&r, e);
     fill_owner(&r, e);
     if (e->holder) {
-        view_held(r.held, sizeof(r.held), e->holder);
+        view_held_for(r.held, sizeof(r.held), e->holder);
     }
     if (e->waiting != ZKR_UNKNOWN) {
         (void)snprintf(r.waiting, sizeof(r.waiting), "%" PRId64, e->waiting);

@@ -198,7 +198,7 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    return view_tell("asked ", c);
+    return view_say("asked ", c);
 }
 
 static int read_queue(struct revoke *r)

@@ -33,7 +33,7 @@ struct status {
     bool warned;
     bool screen;                       /* clear the screen each time */
     zkr_mutex *mutexes[VIEW_LISTS];    /* of PATH and of the queues of a semaphore */
-    zkr_semaphore *semaphore;          /* tells which leases hold permits */
+    zkr_semaphore *semaphore;          /* tells which permits are held */
     zkr_contenders *lists[VIEW_LISTS]; /* as last read */
     bool missing; /* there is no PATH; this and below are read when nobody is there */
     zkr_survey *found;         /* what is there and right below */
@@ -154,12 +154,12 @@ static int look_below(struct status *s, int64_t flags, bool *semaphore)
 /* Drops the lists of permits if PATH is no semaphore but has locks with those names below it. */
 static int check_semaphore(struct status *s)
 {
-    const zkr_contender *lease = zkr_contenders_get(s->lists[VIEW_LEASES], 0);
-    bool semaphore = lease && lease->kind == ZKR_KIND_LEASE;
-    bool unclear = !lease && zkr_contenders_count(s->lists[VIEW_GATE]) > 0;
+    const zkr_contender *permit = zkr_contenders_get(s->lists[VIEW_PERMITS], 0);
+    bool semaphore = permit && permit->kind == ZKR_KIND_LEASE;
+    bool unclear = !permit && zkr_contenders_count(s->lists[VIEW_GATE]) > 0;
     int status = unclear ? look_below(s, 0, &semaphore) : 0;
     if (!semaphore) {
-        forget_list(s, VIEW_LEASES);
+        forget_list(s, VIEW_PERMITS);
         forget_list(s, VIEW_GATE);
     }
     return status;
@@ -179,13 +179,13 @@ static int read_all(struct status *s)
     size_t count = 0;
     bool semaphore = false;
     for (int i = 0; i < VIEW_LISTS && status == 0; i++) {
-        bool leases = i == VIEW_LEASES;
-        if (leases && s->watch) {
+        bool permits = i == VIEW_PERMITS;
+        if (permits && s->watch) {
             /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
             (void)zkr_mutex_watch(s->mutexes[i], 0);
         }
-        struct client_source of = {.mutex = leases ? NULL : s->mutexes[i],
-                                   .semaphore = leases ? s->semaphore : NULL};
+        struct client_source of = {.mutex = permits ? NULL : s->mutexes[i],
+                                   .semaphore = permits ? s->semaphore : NULL};
         status = client_list(s->env, of, &s->lists[i]);
     }
     if (status == 0) {
@@ -227,10 +227,10 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 static int create(struct status *s)
 {
     static const char *const below[] = {
-        [VIEW_LEASES] = "leases", [VIEW_GATE] = "locks"};
+        [VIEW_PERMITS] = "leases", [VIEW_GATE] = "locks"};
     zkr_client *c = s->env->client;
     int rc = zkr_mutex_create(&s->mutexes[VIEW_QUEUE], c, s->path, NULL);
-    for (int i = VIEW_LEASES; i < VIEW_LISTS && rc == ZKR_OK; i++) {
+    for (int i = VIEW_PERMITS; i < VIEW_LISTS && rc == ZKR_OK; i++) {
         char *path;
         if (asprintf(&path, "%s/%s", s->path, below[i]) < 0) {
             return cli_fail_memory();

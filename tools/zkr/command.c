@@ -28,7 +28,7 @@ struct command {
     int status;       /* of waitpid(), once ended */
     int stopped_by;   /* a signal, 0 = not stopped */
     bool killed;      /* the kill signal has been sent, because of the lease */
-    bool stopping;    /* INT, TERM, HUP or QUIT was forwarded */
+    bool ending;      /* INT, TERM, HUP or QUIT was forwarded */
     bool interrupted; /* by ^C or ^\ of the terminal, which only its group got */
     bool resume;      /* zkr got SIGCONT */
     bool stop;        /* zkr got SIGTSTP */
@@ -182,8 +182,8 @@ static void resume(struct command *c)
     go_on(c);
 }
 
-/* The command has stopped. Does zkr have to stop as well? */
-static bool stops_us(struct command *c)
+/* The command has stopped. It goes on if it only lacked the terminal. True: zkr has to stop as well. */
+static bool handle_stop(struct command *c)
 {
     struct terminal *t = &c->child.terminal;
     int by = c->stopped_by;
@@ -203,7 +203,7 @@ static bool stops_us(struct command *c)
  */
 static void stop_ourselves(struct command *c)
 {
-    (void)lease_rest(&c->h->lease);
+    (void)lease_arm(&c->h->lease);
     (void)kill(0, SIGTSTP);
     if (!c->h->env->signals.stop_ignored) {
         signals_mask_stop(SIG_UNBLOCK);
@@ -222,7 +222,7 @@ static void check_group(struct command *c)
         resume(c);
     }
     c->resume = false;
-    if (c->stopped_by && !c->ended && sure && stops_us(c)) {
+    if (c->stopped_by && !c->ended && sure && handle_stop(c)) {
         stop_ourselves(c);
     }
 }
@@ -236,7 +236,7 @@ static void forward_signals(struct command *c)
         if (signals_is_forwarded(signo)) {
             bool ends = signo != SIGUSR1 && signo != SIGUSR2;
             keeper_signal(&c->child.keeper, signo, ends);
-            c->stopping = c->stopping || ends;
+            c->ending = c->ending || ends;
         } else if (signo == SIGNALS_TIMER) {
             lease_doubt(&c->h->lease); /* zkr was stopped for too long */
         } else if (signo == SIGCONT) {
@@ -254,7 +254,7 @@ static void forward_signals(struct command *c)
 static void wait_for_event(const struct command *c)
 {
     enum { LEAST_MS = 20 };
-    int64_t rest = lease_rest(&c->h->lease);
+    int64_t rest = lease_arm(&c->h->lease);
     atomic_store(&c->child.keeper.bound->until, c->h->lease.bound);
     if (c->h->lease.bound != 0) {
         rest = lesser(rest, clock_left_ms(c->h->lease.bound) / 2 + 1);
@@ -271,8 +271,8 @@ static int run(struct command *c)
 {
     struct held *h = c->h;
     signals_take_stop(&h->env->signals);
-    /* Sets the timer: zkr may be stopped as soon as there is a child. */
-    (void)lease_rest(&h->lease);
+    /* zkr may be stopped as soon as there is a child. */
+    (void)lease_arm(&h->lease);
     if (!child_start(&c->child, h->lease.bound)) {
         h->lost = errno == ECANCELED;
         return h->lost ? 0 : errno;
@@ -308,7 +308,7 @@ int command_run(struct held *h)
     int fault = run(&c);
     environment_free(c.child.envp);
     /* A leader that was not healthy leads again when it is. */
-    h->ended = c.stopping || c.interrupted || (c.end_at != 0 && !h->grant.latch);
+    h->ended = c.ending || c.interrupted || (c.end_at != 0 && !h->grant.latch);
     h->failed = fault != 0;
     if (h->failed) {
         return cli_fail(CLI_COMMAND,

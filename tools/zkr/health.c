@@ -76,8 +76,8 @@ static int read_status(int fd, int64_t until)
 {
     char text[8] = "";
     int64_t status;
-    bool told = await(fd, until) == READABLE;
-    ssize_t n = told ? read(fd, text, sizeof(text) - 1) : 0;
+    bool readable = await(fd, until) == READABLE;
+    ssize_t n = readable ? read(fd, text, sizeof(text) - 1) : 0;
     text[strcspn(text, "\n")] = '\0';
     return n > 0 && parse_int(text, 0, 255, &status) ? (int)status : -1;
 }

@@ -55,9 +55,9 @@ static int64_t end_by(struct held *h)
     if (!h->lost) {
         return client_grace(h->until);
     }
-    bool tells =
+    bool reports =
         !h->env->globals.command && news_loss(&h->news).reason != ZKR_LOST_NODE;
-    return tells ? h->lease.kill_at : clock_now_ms() + LOST_MS;
+    return reports ? h->lease.kill_at : clock_now_ms() + LOST_MS;
 }
 
 int held_end(struct held *h, int status)
@@ -127,6 +127,6 @@ int held_pause(const struct held *h, int64_t ms)
 {
     notify_alive();
     (void)held_sleep(h, -1, notify_alive_rest(ms));
-    int signo = signals_stop(&h->env->signals);
+    int signo = signals_take_ending(&h->env->signals);
     return signo ? cli_exit_signal(signo) : 0;
 }

@@ -27,7 +27,7 @@ static bool read_input(bool *later)
     return n > 0 || *later || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* The first pending signal that tells zkr to stop, or 0. */
+/* The first pending signal that tells zkr to end, or 0. */
 static int take_signals(struct held *h)
 {
     int signo;
@@ -71,7 +71,7 @@ static int print_holder(const struct held *h)
  * The end of the output reports the loss, and readers need time to stop. So the node of a session that lives on is not
  * deleted: it keeps others out for longer than was promised.
  */
-static void end_before_others(struct held *h, int status)
+static void end_if_early(struct held *h, int status)
 {
     if (news_loss(&h->news).early) {
         client_exit(status);
@@ -88,10 +88,10 @@ int idle_run(struct held *h)
             end_output();
             say_in_haste();
             status = held_say_lost(h, "the hold is over; run zkr again");
-            end_before_others(h, status);
+            end_if_early(h, status);
             return status;
         }
-        int64_t rest = lease_rest(&h->lease);
+        int64_t rest = lease_arm(&h->lease);
         int written = say_out_error();
         if (written > 0) {
             return cli_fail_output(written);

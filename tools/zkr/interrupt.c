@@ -20,7 +20,7 @@ static void *attend(void *ctx)
     int rest = (int)notify_alive_rest(clock_left_ms(i->late));
     while (poll(fds, 2, rest) >= 0 && !fds[0].revents) {
         if (fds[1].revents && !atomic_load(&i->caught)) {
-            atomic_store(&i->caught, signals_stop(i->signals));
+            atomic_store(&i->caught, signals_take_ending(i->signals));
         }
         bool due = atomic_load(&i->caught) || clock_left_ms(i->late) == 0;
         if (due) {

@@ -32,7 +32,7 @@ bool interrupt_begin(struct interrupt *i,
                      int64_t late,
                      void (*cancel)(void *ctx),
                      void *ctx);
-/** Returns the signal that told zkr to stop, or 0. */
+/** Returns the signal that told zkr to end, or 0. */
 int interrupt_end(struct interrupt *i);
 
 #endif

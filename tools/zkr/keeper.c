@@ -23,7 +23,7 @@
 /* Its descriptors, after it has closed all others. */
 enum { LINK_FD, OVER_FD, SIGNALS_FD, FDS };
 
-struct watch {
+struct keeping {
     const struct keeper *k;
     pid_t command;
     bool reaped; /* the command has ended */
@@ -44,7 +44,7 @@ static void tell(int kind, int value)
 }
 
 /* Blocks until there is room. */
-static _Noreturn void tell_gone(const struct watch *w)
+static _Noreturn void tell_gone(const struct keeping *w)
 {
     const struct keeper_word word = {KEEPER_GONE, w->status};
     (void)!write(OVER_FD, "", 1);
@@ -52,7 +52,7 @@ static _Noreturn void tell_gone(const struct watch *w)
     _exit(0);
 }
 
-static void tell_denied(struct watch *w, pid_t pid)
+static void tell_denied(struct keeping *w, pid_t pid)
 {
     if (pid != 0 && pid != w->denied) {
         w->denied = pid;
@@ -60,13 +60,13 @@ static void tell_denied(struct watch *w, pid_t pid)
     }
 }
 
-static void signal_all(struct watch *w, int signo)
+static void signal_all(struct keeping *w, int signo)
 {
     tell_denied(w, descendants_signal(getpid(), signo).denied);
 }
 
 /* Is there a process in the group? Until the keeper has reaped the command, its number is that of no other group. */
-static bool group_is_left(struct watch *w)
+static bool group_is_left(struct keeping *w)
 {
     if (w->reaped && !w->group_gone && kill(-w->command, 0) != 0 && errno == ESRCH) {
         w->group_gone = true;
@@ -79,7 +79,7 @@ static bool group_is_left(struct watch *w)
 }
 
 /* To the group while it exists. */
-static void pass_on(struct watch *w, int signo, bool ending)
+static void pass_on(struct keeping *w, int signo, bool ending)
 {
     if (!group_is_left(w)) {
         signal_all(w, signo);
@@ -89,7 +89,7 @@ static void pass_on(struct watch *w, int signo, bool ending)
     w->ending = ending ? signo : w->ending;
 }
 
-static void begin_killing(struct watch *w)
+static void begin_killing(struct keeping *w)
 {
     enum { BUSY_MS = 1000 };
     if (!w->killing) {
@@ -98,7 +98,7 @@ static void begin_killing(struct watch *w)
     }
 }
 
-static void kill_all(struct watch *w)
+static void kill_all(struct keeping *w)
 {
     if (group_is_left(w)) {
         (void)kill(-w->command, SIGKILL);
@@ -107,7 +107,7 @@ static void kill_all(struct watch *w)
 }
 
 /* Waits for all that have ended. Does not return when none is left. */
-static void collect(struct watch *w)
+static void collect(struct keeping *w)
 {
     int status;
     pid_t pid;
@@ -125,7 +125,7 @@ static void collect(struct watch *w)
 }
 
 /* Passes signals on to zkr: the command may send them to its parent. */
-static void hear_signals(const struct watch *w)
+static void hear_signals(const struct keeping *w)
 {
     struct signalfd_siginfo info;
     while (read(SIGNALS_FD, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
@@ -136,7 +136,7 @@ static void hear_signals(const struct watch *w)
 }
 
 /* The end of the link: zkr is dead. */
-static void hear_zkr(struct watch *w)
+static void hear_zkr(struct keeping *w)
 {
     struct keeper_word word;
     ssize_t n;
@@ -154,7 +154,7 @@ static void hear_zkr(struct watch *w)
 }
 
 /* How long to sleep, in ms. */
-static int rest(struct watch *w)
+static int rest(struct keeping *w)
 {
     enum { BUSY_MS = 5, CALM_MS = 200 };
     int64_t until = atomic_load(&w->k->bound->until);
@@ -164,7 +164,7 @@ static int rest(struct watch *w)
     return until == 0 ? -1 : clock_left_ms(until);
 }
 
-static void check_bound(struct watch *w)
+static void check_bound(struct keeping *w)
 {
     int64_t until = atomic_load(&w->k->bound->until);
     if (until != 0 && clock_left_ms(until) == 0 && !w->killing) {
@@ -189,7 +189,7 @@ static void hide(const struct keeper *k, int signals)
 
 static _Noreturn void keep(const struct keeper *k, pid_t command, int signals)
 {
-    struct watch w = {.k = k, .command = command};
+    struct keeping w = {.k = k, .command = command};
     hide(k, signals);
     tell(KEEPER_STARTED, command);
     for (;;) {

@@ -140,7 +140,7 @@ static void set_timer(struct lease *l, int64_t ms)
     }
 }
 
-int64_t lease_rest(struct lease *l)
+int64_t lease_arm(struct lease *l)
 {
     enum { BUSY_MS = 50 };
     int64_t valid = l->phase == LEASE_OVER ? 0 : grant_valid_ms(l->grant);

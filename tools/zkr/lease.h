@@ -48,10 +48,10 @@ void lease_lose(struct lease *l);
 /** zkr was stopped for too long: the lock is in doubt, whatever the lease is. */
 void lease_doubt(struct lease *l);
 /**
- * How long to sleep before the next step, in ms. Also sets a timer: if zkr is stopped (SIGSTOP) at that time, the timer
- * sends SIGCONT, which continues zkr.
+ * Sets a timer: if zkr is stopped (SIGSTOP) when the next step is overdue, the timer sends SIGCONT, which continues zkr.
+ * Returns how long to sleep before that step, in ms.
  */
-int64_t lease_rest(struct lease *l);
+int64_t lease_arm(struct lease *l);
 
 /** How long a command may take to end after the kill signal while the lock is surely held. */
 int64_t lease_patience_ms(const struct lease *l);

@@ -50,7 +50,7 @@ static void describe(char *buf, size_t size, const zkr_contender *nearest)
     char age[40] = "";
     if (nearest->holds && (nearest->held_since_ms > 0 || nearest->created_ms > 0)) {
         (void)snprintf(age, sizeof(age), " for ");
-        view_held(age + strlen(age), sizeof(age) - strlen(age), nearest);
+        view_held_for(age + strlen(age), sizeof(age) - strlen(age), nearest);
     }
     (void)snprintf(buf, size, ", %s %.200s%s", nearest->holds ? "held by" : "behind",
                    view_owner(nearest), age);
@@ -86,9 +86,10 @@ static int await_grant(struct held *h)
 {
     enum { LOOK_MS = 500 };
     struct said said = {0};
-    bool tells = h->grant.ticket && h->env->globals.log_level > 0;
+    bool verbose = h->grant.ticket && h->env->globals.log_level > 0;
     for (;;) {
-        int rc = grant_await(&h->grant, tells ? LOOK_MS : grant_session_ms(&h->grant));
+        int rc =
+            grant_await(&h->grant, verbose ? LOOK_MS : grant_session_ms(&h->grant));
         if (rc != ZKR_ETIMEDOUT) {
             return rc;
         }
@@ -96,7 +97,7 @@ static int await_grant(struct held *h)
             return grant_await(&h->grant, 0); /* it has ended just now */
         }
         obtain_say_slow(h);
-        if (tells) {
+        if (verbose) {
             say_place(h, &said);
         }
     }

@@ -107,7 +107,7 @@ static bool is_due(const struct record *r)
            since < -once.every_ms;
 }
 
-static int look(const struct held *h, struct record *r)
+static int read_both(const struct held *h, struct record *r)
 {
     zkr_node own;
     int rc = read_record(h, r);
@@ -154,7 +154,7 @@ static int check_due(const struct held *h)
     int rc;
     bool due;
     do {
-        rc = look(h, &r);
+        rc = read_both(h, &r);
         const char *fault = rc == ZKR_OK ? fault_of(&r, h) : NULL;
         if (fault) {
             return cli_fail(CLI_PATH,

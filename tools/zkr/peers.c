@@ -147,15 +147,15 @@ static const char *fault_of(const char *version)
     return NULL;
 }
 
-/* @said: the answer to "srvr"; NULL: none. */
-static void take_version(struct peer *p, const char *said)
+/* @answer: the answer to "srvr"; NULL: none. */
+static void take_version(struct peer *p, const char *answer)
 {
     static const char *const keys[] = {"Zookeeper version: ",
                                        "ClickHouse Keeper version: v"};
     static const char *const names[] = {"", "ClickHouse Keeper "};
-    p->note = said ? "does not say its version" : "does not answer";
-    for (size_t i = 0; said && i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const char *at = strstr(said, keys[i]);
+    p->note = answer ? "does not say its version" : "does not answer";
+    for (size_t i = 0; answer && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *at = strstr(answer, keys[i]);
         at = at ? at + strlen(keys[i]) : "";
         int length = (int)strspn(at, "0123456789.");
         if (length > 0) {
@@ -196,10 +196,10 @@ static void ask_peer(struct peer *p, char *address, bool tls)
         p->sessions = ask_sessions(host, NULL, until);
         return;
     }
-    char *said = ask(host, port, "srvr", until);
-    take_version(p, said);
-    p->sessions = said ? ask_sessions(host, port, until) : NULL;
-    free(said);
+    char *answer = ask(host, port, "srvr", until);
+    take_version(p, answer);
+    p->sessions = answer ? ask_sessions(host, port, until) : NULL;
+    free(answer);
 }
 
 /* --- all --- */
@@ -227,17 +227,17 @@ char *peers_closing(const char *servers)
     char *copy = strndup(servers, strcspn(servers, "/")), *found = NULL;
     for (char *rest = copy; rest && !found;) {
         char *address = strsep(&rest, ", "), *name = strdup(address), *port,
-             *said = NULL;
+             *answer = NULL;
         const char *host = split(address, &port);
         if (*host) {
-            said = ask(host, port ? port : usual, "", clock_now_ms() + PATIENCE_MS);
+            answer = ask(host, port ? port : usual, "", clock_now_ms() + PATIENCE_MS);
         }
-        if (said) {
+        if (answer) {
             found = name;
         } else {
             free(name);
         }
-        free(said);
+        free(answer);
     }
     free(copy);
     return found;

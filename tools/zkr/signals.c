@@ -82,17 +82,17 @@ int signals_next(const struct signals *s)
     return info.ssi_code == SI_TIMER ? SIGNALS_TIMER : (int)info.ssi_signo;
 }
 
-int signals_stop(const struct signals *s)
+int signals_take_ending(const struct signals *s)
 {
-    int signo, stop = 0;
+    int signo, ending = 0;
     while ((signo = signals_next(s)) != 0) {
         if (signo == SIGCHLD) {
             children_reap();
         }
         bool spared = s->users_ignored && (signo == SIGUSR1 || signo == SIGUSR2);
-        stop = stop == 0 && signals_is_forwarded(signo) && !spared ? signo : stop;
+        ending = ending == 0 && signals_is_forwarded(signo) && !spared ? signo : ending;
     }
-    return stop;
+    return ending;
 }
 
 void signals_restore(const struct signals *s)

@@ -11,7 +11,7 @@ struct signals {
     sigset_t mask;     /* as it was at our start */
     sigset_t taken;    /* what arrives at fd */
     bool stop_ignored; /* SIGTSTP was ignored at our start */
-    /* USR1 and USR2 are only forwarded to a command: they do not stop zkr itself. */
+    /* USR1 and USR2 are only forwarded to a command: they do not end zkr itself. */
     bool users_ignored;
     struct sigaction old_child; /* the dispositions we had to change */
     struct sigaction old_cont;
@@ -35,8 +35,8 @@ enum { SIGNALS_TIMER = -1 };
 
 /** Takes the next pending signal. Returns its number, SIGNALS_TIMER for the SIGCONT of our own timer, or 0: none. */
 int signals_next(const struct signals *s);
-/** Takes all pending signals. Returns the first that tells zkr to stop, or 0. */
-int signals_stop(const struct signals *s);
+/** Takes all pending signals. Returns the first that tells zkr to end, or 0. */
+int signals_take_ending(const struct signals *s);
 /** In the child, just before exec: restores mask and dispositions of our start. */
 void signals_restore(const struct signals *s);
 

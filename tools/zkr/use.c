@@ -14,7 +14,7 @@
 #include "signals.h"
 #include "stats.h"
 
-/* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr is told to stop. */
+/* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr is told to end. */
 static void linger(struct held *h, int64_t until)
 {
     bool over = h->lost || h->ended || h->failed;
@@ -24,8 +24,9 @@ static void linger(struct held *h, int64_t until)
                                 "the command had ended, but --min-hold was not over");
             return;
         }
-        (void)held_sleep(h, -1, lesser(clock_left_ms(until), lease_rest(&h->lease)));
-        over = signals_stop(&h->env->signals) != 0 || news_take_revocation(&h->news);
+        (void)held_sleep(h, -1, lesser(clock_left_ms(until), lease_arm(&h->lease)));
+        over = signals_take_ending(&h->env->signals) != 0 ||
+               news_take_revocation(&h->news);
     }
 }
 

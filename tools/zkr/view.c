@@ -48,7 +48,7 @@ void view_age(char *buf, size_t size, int64_t since_ms)
     text_age(buf, size, now_ms() - since_ms);
 }
 
-void view_held(char *buf, size_t size, const zkr_contender *c)
+void view_held_for(char *buf, size_t size, const zkr_contender *c)
 {
     enum { ROUND_UP_MS = 999 };
     if (c->held_since_ms > 0) {
@@ -69,11 +69,11 @@ static int64_t field_number(const zkr_contender *c, const char *key, int64_t mos
     return text && parse_int(text, 1, most, &number) ? number : 0;
 }
 
-int64_t view_max(const zkr_contenders *leases)
+int64_t view_max(const zkr_contenders *permits)
 {
     int64_t max = 0;
-    for (size_t i = zkr_contenders_count(leases); i > 0 && max == 0; i--) {
-        max = field_number(zkr_contenders_get(leases, i - 1), "max", INT32_MAX);
+    for (size_t i = zkr_contenders_count(permits); i > 0 && max == 0; i--) {
+        max = field_number(zkr_contenders_get(permits, i - 1), "max", INT32_MAX);
     }
     return max;
 }
@@ -86,14 +86,14 @@ static void add(struct view *v, const zkr_contender *c, int64_t permits, bool ho
 }
 
 /* The permits of one holder were made in one transaction, so they share a token. The last permits may not be granted yet. */
-static void add_leases(struct view *v, const zkr_contenders *leases)
+static void add_permits(struct view *v, const zkr_contenders *permits)
 {
-    size_t count = zkr_contenders_count(leases);
+    size_t count = zkr_contenders_count(permits);
     for (size_t i = 0, next; i < count; i = next) {
-        const zkr_contender *c = zkr_contenders_get(leases, i);
+        const zkr_contender *c = zkr_contenders_get(permits, i);
         next = i + 1;
         while (next < count &&
-               zkr_contenders_get(leases, next)->fencing_token == c->fencing_token) {
+               zkr_contenders_get(permits, next)->fencing_token == c->fencing_token) {
             next++;
         }
         if (c->holds) {
@@ -124,7 +124,7 @@ static bool is_unordered(const zkr_contenders *queue)
 
 bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers *p)
 {
-    size_t below = zkr_contenders_count(lists[VIEW_LEASES]) +
+    size_t below = zkr_contenders_count(lists[VIEW_PERMITS]) +
                    zkr_contenders_count(lists[VIEW_GATE]);
     size_t queue = zkr_contenders_count(lists[VIEW_QUEUE]);
     *v = (struct view){.semaphore = queue == 0 && below > 0, .peers = p};
@@ -134,8 +134,8 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
     }
     if (v->semaphore) {
         v->kind = view_kind(ZKR_KIND_LEASE);
-        v->max = view_max(lists[VIEW_LEASES]);
-        add_leases(v, lists[VIEW_LEASES]);
+        v->max = view_max(lists[VIEW_PERMITS]);
+        add_permits(v, lists[VIEW_PERMITS]);
         add_queue(v, lists[VIEW_GATE], true);
     } else if (queue > 0) {
         const zkr_contender *first = zkr_contenders_get(lists[VIEW_QUEUE], 0);
@@ -217,7 +217,7 @@ print_row(FILE *out, const struct view *v, size_t i, int width, int kind_width)
     char age[CELL], held[CELL] = "-", kind[CELL];
     view_age(age, sizeof(age), c->created_ms);
     if (row->holds) {
-        view_held(held, sizeof(held), c);
+        view_held_for(held, sizeof(held), c);
     }
     kind_of(kind, sizeof(kind), v, i);
     (void)fprintf(out, "%-3zu  ", row->holds ? 1 : i + 1);
@@ -334,7 +334,7 @@ void view_json(FILE *out, const char *path, const struct view *v, bool exists)
 
 /* --- leaders --- */
 
-int view_tell(const char *what, const zkr_contender *c)
+int view_say(const char *what, const zkr_contender *c)
 {
     (void)fputs(what, stdout);
     text_print(stdout, *c->owner ? c->owner : c->node, 0);
@@ -403,7 +403,7 @@ bool view_warn(const char *path, zkr_contenders *const *lists)
         }
     }
     bool mixed = leaders > 0 && leaders < count;
-    size_t below = zkr_contenders_count(lists[VIEW_LEASES]) +
+    size_t below = zkr_contenders_count(lists[VIEW_PERMITS]) +
                    zkr_contenders_count(lists[VIEW_GATE]);
     bool both = count > 0 && below > 0;
     if (mixed || both) {

@@ -9,7 +9,7 @@
 #include "peers.h"
 
 /** The lists read at a path, each of which may be NULL: its queue, the holders of permits, and the queue for permits. */
-enum { VIEW_QUEUE, VIEW_LEASES, VIEW_GATE, VIEW_LISTS };
+enum { VIEW_QUEUE, VIEW_PERMITS, VIEW_GATE, VIEW_LISTS };
 
 struct view_row {
     const zkr_contender *c;
@@ -49,9 +49,9 @@ void view_leader_json(FILE *out, const char *path, const zkr_contenders *list);
 /** The members about the first holder; @c NULL: nobody holds. */
 void view_holder_json(struct json *j, const zkr_contender *c);
 /** Prints a line on stdout: @what, then owner, or else node, and token. Returns 0 or an exit code, reported. */
-int view_tell(const char *what, const zkr_contender *c);
+int view_say(const char *what, const zkr_contender *c);
 /** The maximum that the newest of these permits names; 0 = not known. */
-int64_t view_max(const zkr_contenders *leases);
+int64_t view_max(const zkr_contenders *permits);
 /** The owner, for people; the node, if its data have none. */
 const char *view_owner(const zkr_contender *c);
 /** The maker of its recipe, or the word for its kind. */
@@ -59,7 +59,7 @@ const char *view_recipe(const zkr_contender *c);
 /** The word for a ZKR_KIND_. */
 const char *view_kind(int kind);
 /** For how long it has been held, such as "2m05s", or "<3m10s" when only a limit of it is known. */
-void view_held(char *buf, size_t size, const zkr_contender *c);
+void view_held_for(char *buf, size_t size, const zkr_contender *c);
 /** The time since @since_ms, in milliseconds since 1970, such as "2m05s". */
 void view_age(char *buf, size_t size, int64_t since_ms);
 

@@ -96,24 +96,24 @@ static void set_term(int64_t term)
 
 /*
  * Looks once, on behalf of @term, which may be over meanwhile. False: the servers could not be asked, and have to be asked
- * again. *told: the last term for which the user was told of a request.
+ * again. *reported: the last term for which the user was told of a request.
  */
-static bool look(zkr_leader_latch *observer, int64_t term, int64_t *told)
+static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *reported)
 {
     zkr_contenders *list = NULL;
     int rc = zkr_leader_latch_participants(observer, &list);
-    bool asked = *told != term && is_asked(list, term);
+    bool asked = *reported != term && is_asked(list, term);
     zkr_contenders_free(list);
     (void)pthread_mutex_lock(&yield.mu);
     if (asked && yield.term == term) {
-        *told = term;
+        *reported = term;
         news_revoke(&yield.held->news);
     }
     (void)pthread_mutex_unlock(&yield.mu);
     if (!zkr_err_retriable(rc)) {
         yield.seen = term;
     }
-    if (*told == term && asked) {
+    if (*reported == term && asked) {
         cli_note("asked to let another lead at %.1000s", yield.held->path);
     }
     return !zkr_err_retriable(rc);
@@ -128,7 +128,7 @@ static void *run(void *held)
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     zkr_leader_latch *observer = NULL;
     bool looked = true;
-    int64_t term, told = 0;
+    int64_t term, reported = 0;
     eventfd_t count;
     o.on_contenders = on_contenders;
     do {
@@ -146,9 +146,9 @@ static void *run(void *held)
         }
         /* A request without a connection would hold up the end of zkr. */
         looked = observer && zkr_client_state(h->env->client) == ZKR_STATE_CONNECTED &&
-                 look(observer, term, &told);
+                 check_requests(observer, term, &reported);
         if (looked) {
-            news_wake(&h->news); /* yield_look() waits for it */
+            news_wake(&h->news); /* yield_begin_term() waits for it */
         }
     } while (term != OVER);
     return NULL;
@@ -174,7 +174,7 @@ static int requeue(zkr_leader_latch *latch)
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
-int yield_look(void)
+int yield_begin_term(void)
 {
     struct held *h = yield.held;
     set_term(h->grant.token);
@@ -192,12 +192,12 @@ int yield_look(void)
     if (!news_take_revocation(&h->news)) {
         return HELD_START;
     }
-    yield_rest();
+    yield_end_term();
     int status = requeue(h->grant.latch);
     return status == 0 ? HELD_AGAIN : status;
 }
 
-void yield_rest(void)
+void yield_end_term(void)
 {
     if (yield.started) {
         set_term(NO_TERM);
@@ -275,7 +275,7 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
                            "shows who is",
                            r->to, path, path);
     } else if (r->to && is_done(r, leader)) {
-        *status = view_tell("leads already: ", leader);
+        *status = view_say("leads already: ", leader);
     } else if (candidates(list) < 2) {
         *status = cli_fail(CLI_HELD, "there is no other candidate at %.1000s", path);
     } else {
@@ -283,7 +283,7 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
         int n = r->to ? asprintf(&text, "zkr elect --yield\n%s=%s", field_to, r->to)
                       : asprintf(&text, "zkr elect --yield\n%s=%" PRId64, field_token,
                                  leader->fencing_token);
-        *status = n < 0 ? cli_fail_memory() : view_tell("asked ", leader);
+        *status = n < 0 ? cli_fail_memory() : view_say("asked ", leader);
         text = n < 0 ? NULL : text;
     }
     return text;
@@ -336,7 +336,7 @@ static int await_leader(struct request *r)
         if (status == 0 &&
             done) { /* our request must not stay there while the reader is slow */
             (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
-            status = view_tell("leads: ", leader);
+            status = view_say("leads: ", leader);
         }
         zkr_contenders_free(list);
         if (status != 0 || done) {

@@ -11,10 +11,10 @@ int yield_begin(struct held *h);
  * At the start of a term: looks, and goes on to do so. A request that is found later ends the command as a revocation.
  * Returns HELD_START; HELD_AGAIN: it is lost, or was asked, and is now at the end of the queue; or an exit code, reported.
  */
-int yield_look(void);
+int yield_begin_term(void);
 /** The term is over. */
-void yield_rest(void);
-/** A no-op without yield_begin(), like yield_rest(). */
+void yield_end_term(void);
+/** A no-op without yield_begin(), like yield_end_term(). */
 void yield_end(void);
 
 /**
