@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "base/mem.h"
+#include "contender.h"
 #include "fuzz.h"
 #include "look/contender.h"
 #include "utf8.h"
@@ -156,12 +157,12 @@ static void print_permits_json(FILE *out, const char *path)
 
 static void print_leader(FILE *out, const char *path)
 {
-    view_leader_print(out, all());
+    contender_leader_print(out, all());
 }
 
 static void print_leader_json(FILE *out, const char *path)
 {
-    view_leader_json(out, path, all());
+    contender_leader_json(out, path, all());
 }
 
 /* Each byte that was part of no character has become U+FFFD. */

@@ -118,6 +118,11 @@ int cli_fail_rc(int rc)
                     remedy(rc));
 }
 
+int cli_check(int rc)
+{
+    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+}
+
 int cli_fail_output(int error)
 {
     return error == EPIPE

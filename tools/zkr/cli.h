@@ -37,6 +37,8 @@ int cli_fail_memory(void);
 int cli_fail_limits(void);
 /** Reports the last failure of the library. Returns the exit code. */
 int cli_fail_rc(int rc);
+/** The same, unless @rc is ZKR_OK: then returns 0. */
+int cli_check(int rc);
 /** Reports that stdout cannot be written, unless its reader has closed it. @error: errno. Returns the exit code. */
 int cli_fail_output(int error);
 /** Flushes stdout, after stderr. Waits for the reader. Returns 0 or an exit code. Failures are reported, except a reader that closed its end. */

@@ -86,10 +86,10 @@ int client_open(struct env *env, const char *owner, bool guarded)
                    ? cli_fail(CLI_USAGE, "%s", fault)
                    : settings_refuse(&g->servers_from, "%s", fault);
     }
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
-/* --- waiting, asking --- */
+/* --- waiting --- */
 
 int client_wait(const struct env *env, int64_t ms)
 {
@@ -139,86 +139,6 @@ int client_work(const struct env *env, int64_t until, client_work_fn work, void 
     }
     int status = work(ctx);
     (void)interrupt_end(&interrupt);
-    return status;
-}
-
-bool client_try(const struct env *env, struct client_try *t)
-{
-    enum { ATTEMPTS = 3 };
-    bool broken = t->rc == ZKR_ECONNLOSS || t->rc == ZKR_ESESSION;
-    bool again = t->attempts == 0 || (t->attempts < ATTEMPTS && broken);
-    t->attempts++;
-    t->status = again             ? client_wait(env, env->globals.connect_ms)
-                : t->rc != ZKR_OK ? cli_fail_rc(t->rc)
-                                  : 0;
-    return again && t->status == 0;
-}
-
-int client_list(const struct env *env, struct client_source of, zkr_contenders **out)
-{
-    struct client_try t = {0};
-    while (client_try(env, &t)) {
-        t.rc = of.mutex   ? zkr_mutex_contenders(of.mutex, out)
-               : of.latch ? zkr_leader_latch_participants(of.latch, out)
-                          : zkr_semaphore_holders(of.semaphore, out);
-    }
-    return t.status;
-}
-
-int client_has_permits(const struct env *env, const char *path, bool *out)
-{
-    zkr_semaphore *semaphore;
-    zkr_contenders *permits = NULL;
-    int rc = zkr_semaphore_create(&semaphore, env->client, path, 1, NULL);
-    if (rc != ZKR_OK) {
-        return cli_fail_rc(rc);
-    }
-    int status =
-        client_list(env, (struct client_source){.semaphore = semaphore}, &permits);
-    const zkr_contender *first = zkr_contenders_get(permits, 0);
-    *out = first && first->kind == ZKR_KIND_LEASE;
-    zkr_contenders_free(permits);
-    (void)zkr_semaphore_destroy(semaphore);
-    return status;
-}
-
-int client_survey(const struct env *env,
-                  const char *path,
-                  int64_t flags,
-                  zkr_survey **out)
-{
-    struct client_try t = {0};
-    while (client_try(env, &t)) {
-        int rc = zkr_survey_read(env->client, path, flags, out);
-        t.rc = rc == ZKR_ENONODE ? ZKR_OK : rc;
-    }
-    return t.status;
-}
-
-/* --- showing it again --- */
-
-/* Neither the wait nor tick() costs the servers anything. */
-int client_watch(const struct env *env, const struct client_watch *how, void *ctx)
-{
-    enum { CHECK_MS = 100, TICK_MS = 1000 };
-    int status = client_work(env, NEVER, how->show, ctx);
-    int64_t tick_at = clock_now_ms() + TICK_MS;
-    while (status == 0 && how->wait) {
-        int rc = how->wait(ctx, CHECK_MS), signo = signals_take_ending(&env->signals);
-        if (signo) {
-            return cli_exit_signal(signo);
-        }
-        client_work_fn draw = how->show;
-        if (rc == ZKR_ETIMEDOUT) {
-            draw = clock_left_ms(tick_at) == 0 ? how->tick : NULL;
-        } else if (rc != ZKR_OK && !zkr_err_retriable(rc)) {
-            return cli_fail_rc(rc);
-        }
-        if (draw) { /* which waits for the reader */
-            status = client_work(env, NEVER, draw, ctx);
-            tick_at = clock_now_ms() + TICK_MS;
-        }
-    }
     return status;
 }
 

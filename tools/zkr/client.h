@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of a subcommand: opened from the settings, used to ask the servers, and closed. */
+/* The client of a subcommand: opened from the settings, worked with, and closed. */
 #ifndef ZKR_CLI_CLIENT_H
 #define ZKR_CLI_CLIENT_H
 
@@ -25,44 +25,6 @@ int client_wait(const struct env *env, int64_t ms);
  * there a second after @until, or NEVER, the servers are silent, and the process ends with CLI_SERVER.
  */
 int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx);
-
-/** A question to the servers, asked again if the connection breaks. Zeroed at first. */
-struct client_try {
-    int attempts;
-    int rc;     /* of the last attempt; set by the caller */
-    int status; /* when there are no more attempts: 0 or an exit code */
-};
-
-/** Waits for the session. while (client_try(env, &t)) { t.rc = ...; } return t.status; */
-bool client_try(const struct env *env, struct client_try *t);
-
-/** What has a list: one of these. */
-struct client_source {
-    zkr_mutex *mutex;
-    zkr_leader_latch *latch;
-    zkr_semaphore *semaphore;
-};
-
-/** The queue of a mutex, the candidates of a latch, or the holders of permits of a semaphore. */
-int client_list(const struct env *env, struct client_source of, zkr_contenders **out);
-/** Is @path a semaphore of which permits are held? */
-int client_has_permits(const struct env *env, const char *path, bool *out);
-/** The locks at and below @path. @flags: ZKR_SURVEY_… or 0. *out: NULL when there is no such node. */
-int client_survey(const struct env *env,
-                  const char *path,
-                  int64_t flags,
-                  zkr_survey **out);
-
-/** How to show a lock, and again at each change. */
-struct client_watch {
-    /* ZKR_OK: changed since it was read; ZKR_ETIMEDOUT: not yet. NULL: show it once. */
-    int (*wait)(void *ctx, int64_t timeout_ms);
-    client_work_fn show; /* reads the lock and shows it */
-    client_work_fn tick; /* shows it again each second, unchanged; NULL: never */
-};
-
-/** Until a signal, or what show() or tick() returns, ends it. Returns an exit code. */
-int client_watch(const struct env *env, const struct client_watch *how, void *ctx);
 
 /* --- the end of a subcommand that has made nodes, which have to be deleted first --- */
 

@@ -3,10 +3,11 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "ask.h"
 #include "cli.h"
-#include "client.h"
 #include "clock.h"
 #include "cmd.h"
+#include "contender.h"
 #include "health.h"
 #include "held.h"
 #include "news.h"
@@ -14,7 +15,7 @@
 #include "options.h"
 #include "settings.h"
 #include "use.h"
-#include "view.h"
+#include "watch.h"
 #include "yield.h"
 
 static const char usage[] =
@@ -117,7 +118,7 @@ static int begin(struct elect *e)
     }
     int rc = zkr_leader_latch_create(&e->held.grant.latch, e->held.env->client,
                                      e->held.path, e->id, &o);
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
 /* --- taking part --- */
@@ -194,16 +195,16 @@ static int show(void *ctx)
 {
     struct elect *e = ctx;
     zkr_contenders *list = NULL;
-    int status = client_list(
-        e->held.env, (struct client_source){.latch = e->held.grant.latch}, &list);
+    int status =
+        ask_list(e->held.env, (struct ask_source){.latch = e->held.grant.latch}, &list);
     const zkr_contender *leader = zkr_contenders_get(list, 0);
     int64_t token = leader ? leader->fencing_token : 0;
     if (status == 0 && token != e->shown) {
         e->shown = token;
         if (e->json) {
-            view_leader_json(stdout, e->held.path, list);
+            contender_leader_json(stdout, e->held.path, list);
         } else {
-            view_leader_print(stdout, list);
+            contender_leader_print(stdout, list);
         }
         status = cli_flush();
     }
@@ -218,7 +219,7 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 
 int cmd_elect(struct env *env)
 {
-    static const struct client_watch leader = {wait_change, show, NULL};
+    static const struct watch leader = {wait_change, show, NULL};
     struct elect e = {.shown = -1, .wait_ms = ZKR_FOREVER};
     e.held = (struct held){.env = env,
                            .what = "leadership of",
@@ -232,7 +233,7 @@ int cmd_elect(struct env *env)
     env->signals.users_ignored = !e.listen && !env->globals.alone;
     status = env->globals.alone ? ask(&e) : begin(&e);
     if (status == 0 && !env->globals.alone) {
-        status = e.listen ? client_watch(env, &leader, &e) : take_part(&e);
+        status = e.listen ? watch_run(env, &leader, &e) : take_part(&e);
     }
     health_end();
     yield_end();

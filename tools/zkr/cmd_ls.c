@@ -4,15 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
 #include "cmd.h"
+#include "contender.h"
 #include "json.h"
 #include "options.h"
 #include "settings.h"
 #include "text.h"
-#include "view.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... ls [-a] [-r] [--json] [PATH]\n\n"
@@ -57,7 +58,8 @@ static void fill_kind(struct row *r, const zkr_survey_entry *e)
 {
     if (e->kind != ZKR_KIND_LEASE) {
         (void)snprintf(r->kind, sizeof(r->kind), "%s",
-                       e->holder ? view_recipe(e->holder) : view_kind(e->kind));
+                       e->holder ? contender_recipe(e->holder)
+                                 : contender_kind(e->kind));
     } else if (e->max > 0) {
         (void)snprintf(r->kind, sizeof(r->kind), "permit %" PRId64 "/%" PRId64, e->held,
                        e->max);
@@ -69,7 +71,7 @@ static void fill_kind(struct row *r, const zkr_survey_entry *e)
 static void fill_owner(struct row *r, const zkr_survey_entry *e)
 {
     const zkr_contender *c = e->holder;
-    const char *name = c ? view_owner(c) : "-";
+    const char *name = c ? contender_owner(c) : "-";
     int more = e->kind == ZKR_KIND_LEASE ? 0 : (int)(e->held - 1);
     if (more > 0 && e->waiting == ZKR_UNKNOWN) {
         (void)snprintf(r->owner, sizeof(r->owner), "%.150s, first of %d", name,
@@ -87,13 +89,13 @@ static struct row row_of(const zkr_survey_entry *e)
     fill_kind(&r, e);
     fill_owner(&r, e);
     if (e->holder) {
-        view_held_for(r.held, sizeof(r.held), e->holder);
+        contender_held_for(r.held, sizeof(r.held), e->holder);
     }
     if (e->waiting != ZKR_UNKNOWN) {
         (void)snprintf(r.waiting, sizeof(r.waiting), "%" PRId64, e->waiting);
     }
     if (e->waiting_since_ms > 0) {
-        view_age(r.oldest, sizeof(r.oldest), e->waiting_since_ms);
+        contender_age(r.oldest, sizeof(r.oldest), e->waiting_since_ms);
     }
     return r;
 }
@@ -147,8 +149,8 @@ static void print_json(const zkr_survey_entry *e)
     struct json j = {.out = stdout};
     bool semaphore = e->kind == ZKR_KIND_LEASE;
     json_begin(&j, e->path);
-    json_text(&j, "kind", view_kind(e->kind));
-    view_holder_json(&j, e->holder);
+    json_text(&j, "kind", contender_kind(e->kind));
+    contender_holder_json(&j, e->holder);
     json_number(&j, "waiting", e->waiting != ZKR_UNKNOWN, e->waiting);
     json_number(&j, "waiting_since", e->waiting_since_ms > 0, e->waiting_since_ms);
     json_number(&j, "holders", !semaphore && e->waiting != ZKR_UNKNOWN, e->held);
@@ -181,25 +183,22 @@ static int missing(const struct ls *l)
 {
     zkr_contenders *list = NULL;
     zkr_mutex *mutex = NULL;
-    int rc = strcmp(l->env->globals.path, "/") == 0
-                 ? ZKR_ENONODE
-                 : zkr_mutex_create(&mutex, l->env->client, l->env->globals.path, NULL);
-    int status =
-        rc == ZKR_OK
-            ? client_list(l->env, (struct client_source){.mutex = mutex}, &list)
-            : cli_fail_rc(rc);
+    const char *path = l->env->globals.path;
+    int status = strcmp(path, "/") == 0 ? cli_fail_rc(ZKR_ENONODE)
+                                        : ask_mutex(l->env, path, "", &mutex);
+    if (status == 0) {
+        status = ask_list(l->env, (struct ask_source){.mutex = mutex}, &list);
+    }
     zkr_contenders_free(list);
     (void)zkr_mutex_destroy(mutex);
-    return status == 0
-               ? cli_fail(CLI_HELD, "%.1000s does not exist", l->env->globals.path)
-               : status;
+    return status == 0 ? cli_fail(CLI_HELD, "%.1000s does not exist", path) : status;
 }
 
 static int work(void *ctx)
 {
     struct ls *l = ctx;
     int64_t flags = (l->deep ? ZKR_SURVEY_DEEP : 0) | (l->all ? ZKR_SURVEY_NODES : 0);
-    int status = client_survey(l->env, l->env->globals.path, flags, &l->found);
+    int status = ask_survey(l->env, l->env->globals.path, flags, &l->found);
     return status != 0 ? status : l->found ? show(l) : missing(l);
 }
 

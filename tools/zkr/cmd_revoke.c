@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
 #include "cmd.h"
+#include "contender.h"
 #include "options.h"
 #include "settings.h"
-#include "view.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n"
@@ -80,11 +81,6 @@ static size_t count_meant(const struct revoke *r)
     return count;
 }
 
-static const char *name_of(const zkr_contender *c)
-{
-    return *c->owner ? c->owner : c->node;
-}
-
 /* Does one of the holders meant still hold? */
 static bool is_held(const struct revoke *r, const zkr_contenders *now)
 {
@@ -105,8 +101,7 @@ static int await_end(void *ctx)
     struct revoke *r = ctx;
     for (;;) {
         zkr_contenders *now = NULL;
-        int status =
-            client_list(r->env, (struct client_source){.mutex = r->mutex}, &now);
+        int status = ask_list(r->env, (struct ask_source){.mutex = r->mutex}, &now);
         if (status != 0) {
             return status;
         }
@@ -142,13 +137,13 @@ static int evict_all(void *ctx)
         if (!r->permits) {
             cli_note("deleted the node of %.200s by force: the next gets the lock, and "
                      "until that holder notices two may hold it",
-                     name_of(c));
+                     contender_name(c));
         }
     }
     if (r->permits && last) {
         cli_note("deleted the permits of %.200s by force: others get them, and until "
                  "that holder notices more may be held than there are",
-                 name_of(last));
+                 contender_name(last));
     }
     return 0;
 }
@@ -157,7 +152,7 @@ static int evict_all(void *ctx)
 static int nobody(const struct revoke *r)
 {
     bool permits = false;
-    int status = client_has_permits(r->env, r->path, &permits);
+    int status = ask_has_permits(r->env, r->path, &permits);
     return status != 0 ? status
            : permits
                ? cli_fail(CLI_PATH,
@@ -174,9 +169,9 @@ static void note_refusal(const zkr_contender *c, int rc)
 {
     if (rc == ZKR_EAUTH) {
         cli_note("%.200s cannot be asked: its node may not be written; check --auth",
-                 name_of(c));
+                 contender_name(c));
     } else {
-        cli_note("%.200s cannot be asked: %s (ZooKeeper code %d)", name_of(c),
+        cli_note("%.200s cannot be asked: %s (ZooKeeper code %d)", contender_name(c),
                  zkr_strerror(rc), zkr_err_zk(rc));
     }
 }
@@ -192,18 +187,19 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     }
     bool ephemeral = c->session_id != 0;
     if (rc == ZKR_EINVAL && r->force && ephemeral && c->kind != ZKR_KIND_LEADER) {
-        cli_note("%.200s cannot be asked: it belongs to another recipe", name_of(c));
+        cli_note("%.200s cannot be asked: it belongs to another recipe",
+                 contender_name(c));
         return 0;
     }
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    return view_say("asked ", c);
+    return contender_say("asked ", c);
 }
 
 static int read_queue(struct revoke *r)
 {
-    return client_list(r->env, (struct client_source){.mutex = r->mutex}, &r->before);
+    return ask_list(r->env, (struct ask_source){.mutex = r->mutex}, &r->before);
 }
 
 /* No holder of the lock has the token. Sets *found when a holder of permits has it; then the permits are meant. */
@@ -211,18 +207,13 @@ static int look_at_permits(struct revoke *r, bool *found)
 {
     zkr_mutex *queue = r->mutex;
     zkr_contenders *list = r->before;
-    char *path = NULL;
-    if (asprintf(&path, "%s/leases", r->path) < 0) {
-        return cli_fail_memory();
-    }
-    int rc = zkr_mutex_create(&r->mutex, r->env->client, path, NULL);
-    free(path);
-    if (rc != ZKR_OK) {
-        return cli_fail_rc(rc);
+    int status = ask_mutex(r->env, r->path, "/leases", &r->mutex);
+    if (status != 0) {
+        return status;
     }
     r->before = NULL;
     r->permits = true;
-    int status = read_queue(r);
+    status = read_queue(r);
     *found = count_meant(r) > 0;
     if (*found) {
         zkr_contenders_free(list);
@@ -266,7 +257,7 @@ static int ask(void *ctx)
         return cli_fail(CLI_HELD,
                         "%.1000s is not held with token %" PRId64
                         ", but by %.200s with token %" PRId64 "; nobody was asked",
-                        r->path, r->token, name_of(first), first->fencing_token);
+                        r->path, r->token, contender_name(first), first->fencing_token);
     }
     return r->force && r->wait_ms == NOT_WAITING ? refuse_force(r) : ask_all(r);
 }
@@ -308,8 +299,10 @@ int cmd_revoke(struct env *env)
     }
     status = client_open(env, NULL, false);
     if (status == 0) {
-        int rc = zkr_mutex_create(&r.mutex, env->client, r.path, NULL);
-        status = rc == ZKR_OK ? ask_and_wait(&r) : cli_fail_rc(rc);
+        status = ask_mutex(env, r.path, "", &r.mutex);
+    }
+    if (status == 0) {
+        status = ask_and_wait(&r);
     }
     zkr_contenders_free(r.before);
     (void)zkr_mutex_destroy(r.mutex);

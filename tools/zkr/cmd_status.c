@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "client.h"
 #include "cmd.h"
@@ -14,6 +15,7 @@
 #include "settings.h"
 #include "text.h"
 #include "view.h"
+#include "watch.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n\n"
@@ -138,7 +140,7 @@ static int look_below(struct status *s, int64_t flags, bool *semaphore)
     zkr_survey_free(s->found);
     s->found = NULL;
     s->node = NULL;
-    int status = client_survey(s->env, s->path, flags, &s->found);
+    int status = ask_survey(s->env, s->path, flags, &s->found);
     s->missing = status == 0 && !s->found;
     s->below = 0;
     for (size_t i = 0; i < zkr_survey_count(s->found); i++) {
@@ -184,9 +186,9 @@ static int read_all(struct status *s)
             /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
             (void)zkr_mutex_watch(s->mutexes[i], 0);
         }
-        struct client_source of = {.mutex = permits ? NULL : s->mutexes[i],
-                                   .semaphore = permits ? s->semaphore : NULL};
-        status = client_list(s->env, of, &s->lists[i]);
+        struct ask_source of = {.mutex = permits ? NULL : s->mutexes[i],
+                                .semaphore = permits ? s->semaphore : NULL};
+        status = ask_list(s->env, of, &s->lists[i]);
     }
     if (status == 0) {
         status = check_semaphore(s);
@@ -226,34 +228,27 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 
 static int create(struct status *s)
 {
-    static const char *const below[] = {
-        [VIEW_PERMITS] = "leases", [VIEW_GATE] = "locks"};
-    zkr_client *c = s->env->client;
-    int rc = zkr_mutex_create(&s->mutexes[VIEW_QUEUE], c, s->path, NULL);
-    for (int i = VIEW_PERMITS; i < VIEW_LISTS && rc == ZKR_OK; i++) {
-        char *path;
-        if (asprintf(&path, "%s/%s", s->path, below[i]) < 0) {
-            return cli_fail_memory();
-        }
-        rc = zkr_mutex_create(&s->mutexes[i], c, path, NULL);
-        free(path);
+    static const char *const below[VIEW_LISTS] = {
+        [VIEW_QUEUE] = "", [VIEW_PERMITS] = "/leases", [VIEW_GATE] = "/locks"};
+    int status = 0;
+    for (int i = 0; i < VIEW_LISTS && status == 0; i++) {
+        status = ask_mutex(s->env, s->path, below[i], &s->mutexes[i]);
     }
-    if (rc == ZKR_OK) {
-        rc = zkr_semaphore_create(&s->semaphore, c, s->path, 1, NULL);
-    }
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return status == 0 ? cli_check(zkr_semaphore_create(&s->semaphore, s->env->client,
+                                                        s->path, 1, NULL))
+                       : status;
 }
 
 static int run(struct status *s)
 {
     s->screen = s->watch && !s->json && isatty(STDOUT_FILENO);
-    const struct client_watch how = {s->watch ? wait_change : NULL, read_and_show,
-                                     s->screen ? draw : NULL};
+    const struct watch how = {s->watch ? wait_change : NULL, read_and_show,
+                              s->screen ? draw : NULL};
     int status = client_open(s->env, NULL, false);
     if (status == 0) {
         status = create(s);
     }
-    status = status == 0 ? client_watch(s->env, &how, s) : status;
+    status = status == 0 ? watch_run(s->env, &how, s) : status;
     forget(s);
     for (int i = 0; i < VIEW_LISTS; i++) {
         (void)zkr_mutex_destroy(s->mutexes[i]);

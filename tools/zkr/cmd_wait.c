@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr wait: until a lock is free, without taking it. */
+#include "ask.h"
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
@@ -55,7 +56,7 @@ static int work(void *ctx)
 {
     struct await *a = ctx;
     bool permits = false;
-    int status = client_has_permits(a->env, a->path, &permits);
+    int status = ask_has_permits(a->env, a->path, &permits);
     if (status == 0 && permits) {
         return cli_fail(CLI_PATH,
                         "%.1000s is a semaphore: its permits are free or not "
@@ -76,8 +77,7 @@ static int work(void *ctx)
     return rc == ZKR_ETIMEDOUT
                ? cli_fail(CLI_HELD, "%.1000s is not free; see 'zkr status %.1000s'",
                           a->path, a->path)
-           : rc == ZKR_OK ? 0
-                          : cli_fail_rc(rc);
+               : cli_check(rc);
 }
 
 int cmd_wait(struct env *env)
@@ -90,9 +90,10 @@ int cmd_wait(struct env *env)
     a.until = a.wait_ms == ZKR_FOREVER ? NEVER : clock_now_ms() + a.wait_ms;
     status = client_open(env, NULL, false);
     if (status == 0) {
-        int64_t end = a.wait_ms == 0 ? NEVER : a.until;
-        int rc = zkr_mutex_create(&a.mutex, env->client, a.path, NULL);
-        status = rc == ZKR_OK ? client_work(env, end, work, &a) : cli_fail_rc(rc);
+        status = ask_mutex(env, a.path, "", &a.mutex);
+    }
+    if (status == 0) {
+        status = client_work(env, a.wait_ms == 0 ? NEVER : a.until, work, &a);
     }
     (void)zkr_mutex_destroy(a.mutex);
     return client_end(env, client_grace(a.until == NEVER ? NEVER : CLIENT_NOW), true,

@@ -53,7 +53,7 @@ int locks_create(struct locks *l)
         : o->path_count > 1 && !o->any
             ? zkr_multi_lock_create(&l->multi, c, o->paths, o->path_count, &several)
             : create_mutexes(l, c);
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
 /* --- the queues --- */
@@ -69,7 +69,7 @@ int locks_join(struct locks *l, int64_t timeout_ms)
                                                  &h->news, ticket)
                         : zkr_mutex_request(l->queues->mutex, timeout_ms,
                                             news_on_ticket, &h->news, ticket);
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
 int locks_join_one(struct locks *l, size_t i, int64_t timeout_ms)
@@ -77,7 +77,7 @@ int locks_join_one(struct locks *l, size_t i, int64_t timeout_ms)
     struct queue *q = &l->queues[i];
     int rc = zkr_mutex_request(q->mutex, timeout_ms, news_on_ticket, &l->h->news,
                                &q->ticket);
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
 void locks_choose(struct locks *l, size_t i)

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
+#include "contender.h"
 #include "grant.h"
 #include "held.h"
 #include "interrupt.h"
@@ -14,7 +15,6 @@
 #include "loss.h"
 #include "news.h"
 #include "notify.h"
-#include "view.h"
 
 void obtain_say_waiting(const struct held *h)
 {
@@ -50,10 +50,10 @@ static void describe(char *buf, size_t size, const zkr_contender *nearest)
     char age[40] = "";
     if (nearest->holds && (nearest->held_since_ms > 0 || nearest->created_ms > 0)) {
         (void)snprintf(age, sizeof(age), " for ");
-        view_held_for(age + strlen(age), sizeof(age) - strlen(age), nearest);
+        contender_held_for(age + strlen(age), sizeof(age) - strlen(age), nearest);
     }
     (void)snprintf(buf, size, ", %s %.200s%s", nearest->holds ? "held by" : "behind",
-                   view_owner(nearest), age);
+                   contender_owner(nearest), age);
 }
 
 /* With -v: how many are in front, and who is the nearest, when that is news. */

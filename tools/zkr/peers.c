@@ -183,14 +183,35 @@ static char *split(char *address, char **port)
     return address;
 }
 
-static void ask_peer(struct peer *p, char *address, bool tls)
+/*
+ * The next of the servers in *rest, which is cut into pieces: its name, allocated, its host and its port. NULL: none is
+ * left.
+ */
+static char *next_server(char **rest, const char **host, char **port)
+{
+    static char usual[] = "2181";
+    char *address = NULL;
+    while (*rest && (!address || *address == '\0')) {
+        address = strsep(rest, ", ");
+    }
+    char *name = address && *address ? strdup(address) : NULL;
+    if (name) {
+        *host = split(address, port);
+        *port = *port ? *port : usual;
+    }
+    return name;
+}
+
+/* All of a list without its chroot, allocated. */
+static char *copy_servers(const char *servers)
+{
+    return strndup(servers, strcspn(servers, "/"));
+}
+
+static void ask_peer(struct peer *p, const char *host, const char *port, bool tls)
 {
     enum { PATIENCE_MS = 2000 };
-    static char usual[] = "2181";
     int64_t until = clock_now_ms() + PATIENCE_MS;
-    char *port;
-    const char *host = split(address, &port);
-    port = port ? port : usual;
     if (tls) {
         p->note = "was not asked: its port is one for TLS";
         p->sessions = ask_sessions(host, NULL, until);
@@ -206,16 +227,13 @@ static void ask_peer(struct peer *p, char *address, bool tls)
 
 void peers_ask(struct peers *p, const char *servers, bool tls)
 {
-    char *copy = strndup(servers, strcspn(servers, "/"));
+    char *copy = copy_servers(servers), *rest = copy, *name, *port;
+    const char *host;
     p->list = calloc(strlen(servers) + 1, sizeof(*p->list));
-    for (char *rest = copy; rest && p->list;) {
-        char *address = strsep(&rest, ", ");
-        struct peer *one = &p->list[p->count];
-        one->name = *address ? strdup(address) : NULL;
-        if (one->name) {
-            p->count++;
-            ask_peer(one, address, tls);
-        }
+    while (p->list && (name = next_server(&rest, &host, &port))) {
+        struct peer *one = &p->list[p->count++];
+        one->name = name;
+        ask_peer(one, host, port, tls);
     }
     free(copy);
 }
@@ -223,15 +241,10 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
 char *peers_closing(const char *servers)
 {
     enum { PATIENCE_MS = 500 }; /* a server that serves this host waits for a request */
-    static char usual[] = "2181";
-    char *copy = strndup(servers, strcspn(servers, "/")), *found = NULL;
-    for (char *rest = copy; rest && !found;) {
-        char *address = strsep(&rest, ", "), *name = strdup(address), *port,
-             *answer = NULL;
-        const char *host = split(address, &port);
-        if (*host) {
-            answer = ask(host, port ? port : usual, "", clock_now_ms() + PATIENCE_MS);
-        }
+    char *copy = copy_servers(servers), *rest = copy, *found = NULL, *name, *port;
+    const char *host;
+    while (!found && (name = next_server(&rest, &host, &port))) {
+        char *answer = *host ? ask(host, port, "", clock_now_ms() + PATIENCE_MS) : NULL;
         if (answer) {
             found = name;
         } else {

@@ -8,72 +8,18 @@
 #include <time.h>
 
 #include "cli.h"
+#include "contender.h"
 #include "json.h"
-#include "parse.h"
 #include "peers.h"
 #include "text.h"
 
-/* --- words --- */
-
-const char *view_kind(int kind)
-{
-    static const char *const words[] = {
-        [ZKR_KIND_LOCK] = "lock",    [ZKR_KIND_READ] = "read",
-        [ZKR_KIND_WRITE] = "write",  [ZKR_KIND_LEADER] = "leader",
-        [ZKR_KIND_LEASE] = "permit", [ZKR_KIND_OTHER] = "other",
-        [ZKR_KIND_NODE] = "node",
-    };
-    return kind >= ZKR_KIND_LOCK && kind <= ZKR_KIND_NODE ? words[kind] : "other";
-}
-
-const char *view_recipe(const zkr_contender *c)
-{
-    return c->maker ? c->maker : view_kind(c->kind);
-}
-
-const char *view_owner(const zkr_contender *c)
-{
-    return c->asked ? "(asked to release)" : *c->owner ? c->owner : c->node;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void view_age(char *buf, size_t size, int64_t since_ms)
-{
-    text_age(buf, size, now_ms() - since_ms);
-}
-
-void view_held_for(char *buf, size_t size, const zkr_contender *c)
-{
-    enum { ROUND_UP_MS = 999 };
-    if (c->held_since_ms > 0) {
-        view_age(buf, size, c->held_since_ms);
-    } else {
-        *buf = '<';
-        view_age(buf + 1, size - 1, c->created_ms - ROUND_UP_MS);
-    }
-}
-
 /* --- rows --- */
-
-/* The number in a field, from 1 to @most; else 0. */
-static int64_t field_number(const zkr_contender *c, const char *key, int64_t most)
-{
-    const char *text = zkr_contender_field(c, key);
-    int64_t number;
-    return text && parse_int(text, 1, most, &number) ? number : 0;
-}
 
 int64_t view_max(const zkr_contenders *permits)
 {
     int64_t max = 0;
     for (size_t i = zkr_contenders_count(permits); i > 0 && max == 0; i--) {
-        max = field_number(zkr_contenders_get(permits, i - 1), "max", INT32_MAX);
+        max = contender_number(zkr_contenders_get(permits, i - 1), "max", INT32_MAX);
     }
     return max;
 }
@@ -133,13 +79,13 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
         return false;
     }
     if (v->semaphore) {
-        v->kind = view_kind(ZKR_KIND_LEASE);
+        v->kind = contender_kind(ZKR_KIND_LEASE);
         v->max = view_max(lists[VIEW_PERMITS]);
         add_permits(v, lists[VIEW_PERMITS]);
         add_queue(v, lists[VIEW_GATE], true);
     } else if (queue > 0) {
         const zkr_contender *first = zkr_contenders_get(lists[VIEW_QUEUE], 0);
-        v->kind = view_kind(first->kind);
+        v->kind = contender_kind(first->kind);
         v->unordered = is_unordered(lists[VIEW_QUEUE]);
         add_queue(v, lists[VIEW_QUEUE], false);
     }
@@ -148,7 +94,7 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
 
 void view_add_node(struct view *v, const zkr_contender *node)
 {
-    v->kind = view_kind(node->kind);
+    v->kind = contender_kind(node->kind);
     v->unordered = true;
     add(v, node, 0, true);
 }
@@ -187,7 +133,7 @@ static void print_holder(FILE *out, const struct view_row *row)
             continue;
         }
         (void)fputs(begun ? ", " : "holder ", out);
-        text_print(out, begun ? "" : view_owner(c), 0);
+        text_print(out, begun ? "" : contender_owner(c), 0);
         (void)fprintf(out, "%s%s", begun ? "" : ": ", parts[i].label);
         text_print(out, parts[i].value, 0);
         (void)fputs(parts[i].unit, out);
@@ -204,7 +150,8 @@ static void kind_of(char *buf, size_t size, const struct view *v, size_t i)
     if (row->permits > 1) {
         (void)snprintf(buf, size, "%" PRId64 " permits", row->permits);
     } else {
-        (void)snprintf(buf, size, "%s", v->semaphore ? "permit" : view_recipe(row->c));
+        (void)snprintf(buf, size, "%s",
+                       v->semaphore ? "permit" : contender_recipe(row->c));
     }
 }
 
@@ -215,13 +162,13 @@ print_row(FILE *out, const struct view *v, size_t i, int width, int kind_width)
     const struct view_row *row = &v->rows[i];
     const zkr_contender *c = row->c;
     char age[CELL], held[CELL] = "-", kind[CELL];
-    view_age(age, sizeof(age), c->created_ms);
+    contender_age(age, sizeof(age), c->created_ms);
     if (row->holds) {
-        view_held_for(held, sizeof(held), c);
+        contender_held_for(held, sizeof(held), c);
     }
     kind_of(kind, sizeof(kind), v, i);
     (void)fprintf(out, "%-3zu  ", row->holds ? 1 : i + 1);
-    text_cell(out, view_owner(c), width);
+    text_cell(out, contender_owner(c), width);
     (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %7s  %12" PRId64 "  %-*s  ",
                   (uint64_t)c->session_id, age, held, c->fencing_token, kind_width,
                   kind);
@@ -246,7 +193,7 @@ void view_print(FILE *out, const struct view *v)
     for (size_t i = 0; i < v->count; i++) {
         char kind[CELL];
         kind_of(kind, sizeof(kind), v, i);
-        text_widen(&width, view_owner(v->rows[i].c), MOST_OWNER);
+        text_widen(&width, contender_owner(v->rows[i].c), MOST_OWNER);
         text_widen(&kind_width, kind, MOST_KIND);
     }
     (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %7s  %12s  %-*s  %s\n", "POS", width,
@@ -261,36 +208,6 @@ void view_print(FILE *out, const struct view *v)
 }
 
 /* --- for programs --- */
-
-/* The fields of a node, besides its owner. */
-static void fields_json(struct json *j, const zkr_contender *c)
-{
-    static const char *const keys[] = {"user", "host", "command"};
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        json_text(j, keys[i], zkr_contender_field(c, keys[i]));
-    }
-    int64_t ms = field_number(c, "session_timeout_ms", INT64_MAX);
-    json_number(j, "session_timeout_ms", ms > 0, ms);
-}
-
-static void contender_json(struct json *j, const zkr_contender *c, size_t i, bool holds)
-{
-    int64_t age = now_ms() - c->created_ms;
-    json_int(j, "position", (int64_t)i + 1);
-    json_bool(j, "holder", holds);
-    json_text(j, "node", c->node);
-    json_text(j, "owner", c->asked ? "" : c->owner);
-    json_session(j, true, c->session_id);
-    json_int(j, "created_ms", c->created_ms);
-    json_int(j, "age_ms", age > 0 ? age : 0);
-    json_int(j, "fencing_token", c->fencing_token);
-    json_int(j, "sequence", c->sequence);
-    json_text(j, "kind", view_kind(c->kind));
-    json_bool(j, "asked", c->asked);
-    json_number(j, "held_since_ms", c->held_since_ms > 0, c->held_since_ms);
-    fields_json(j, c);
-    json_text(j, "maker", c->maker);
-}
 
 static void rows_json(struct json *j, const struct view *v)
 {
@@ -308,66 +225,18 @@ static void rows_json(struct json *j, const struct view *v)
     json_close(j, ']');
 }
 
-void view_holder_json(struct json *j, const zkr_contender *c)
-{
-    int64_t since = c ? c->held_since_ms : 0;
-    json_text(j, "owner", !c ? NULL : c->asked ? "" : c->owner);
-    json_session(j, c != NULL, c ? c->session_id : 0);
-    json_number(j, "held_since", since > 0, since);
-    fields_json(j, c);
-}
-
 void view_json(FILE *out, const char *path, const struct view *v, bool exists)
 {
     struct json j = {.out = out};
     json_begin(&j, path);
     json_text(&j, "kind", v->kind);
-    view_holder_json(&j, v->holders > 0 ? v->rows[0].c : NULL);
+    contender_holder_json(&j, v->holders > 0 ? v->rows[0].c : NULL);
     json_number(&j, "waiting", !v->unordered, (int64_t)(v->count - v->holders));
     json_number(&j, "permits", v->semaphore, v->permits);
     json_number(&j, "max", v->max > 0, v->max);
     json_bool(&j, "exists", exists);
     rows_json(&j, v);
     peers_json(v->peers, &j);
-    json_end(&j);
-}
-
-/* --- leaders --- */
-
-int view_say(const char *what, const zkr_contender *c)
-{
-    (void)fputs(what, stdout);
-    text_print(stdout, *c->owner ? c->owner : c->node, 0);
-    (void)printf(", token %" PRId64 "\n", c->fencing_token);
-    return cli_flush();
-}
-
-void view_leader_print(FILE *out, const zkr_contenders *list)
-{
-    const zkr_contender *c = zkr_contenders_get(list, 0);
-    if (!c) {
-        (void)fputs("nobody\n", out);
-        return;
-    }
-    (void)fputs("node=", out);
-    text_print(out, c->node, 0);
-    (void)fprintf(out, " token=%" PRId64 " session=0x%" PRIx64, c->fencing_token,
-                  (uint64_t)c->session_id);
-    text_line(out, " id=", c->owner);
-}
-
-void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
-{
-    struct json j = {.out = out};
-    const zkr_contender *c = zkr_contenders_get(list, 0);
-    json_begin(&j, path);
-    if (c) {
-        json_open(&j, "leader", '{');
-        contender_json(&j, c, 0, true);
-        json_close(&j, '}');
-    } else {
-        json_text(&j, "leader", NULL);
-    }
     json_end(&j);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contenders, shown as tables or as JSON. */
+/* The contenders at a path, shown as a table or as JSON. */
 #ifndef ZKR_CLI_VIEW_H
 #define ZKR_CLI_VIEW_H
 
@@ -43,24 +43,7 @@ void view_json(FILE *out, const char *path, const struct view *v, bool exists);
 bool view_warn_stays(const char *path, const zkr_contenders *queue);
 /** Warns on stderr about the contenders. False: there is nothing to say. */
 bool view_warn(const char *path, zkr_contenders *const *lists);
-/** The first of the list, as a line of text or of JSON. */
-void view_leader_print(FILE *out, const zkr_contenders *list);
-void view_leader_json(FILE *out, const char *path, const zkr_contenders *list);
-/** The members about the first holder; @c NULL: nobody holds. */
-void view_holder_json(struct json *j, const zkr_contender *c);
-/** Prints a line on stdout: @what, then owner, or else node, and token. Returns 0 or an exit code, reported. */
-int view_say(const char *what, const zkr_contender *c);
 /** The maximum that the newest of these permits names; 0 = not known. */
 int64_t view_max(const zkr_contenders *permits);
-/** The owner, for people; the node, if its data have none. */
-const char *view_owner(const zkr_contender *c);
-/** The maker of its recipe, or the word for its kind. */
-const char *view_recipe(const zkr_contender *c);
-/** The word for a ZKR_KIND_. */
-const char *view_kind(int kind);
-/** For how long it has been held, such as "2m05s", or "<3m10s" when only a limit of it is known. */
-void view_held_for(char *buf, size_t size, const zkr_contender *c);
-/** The time since @since_ms, in milliseconds since 1970, such as "2m05s". */
-void view_age(char *buf, size_t size, int64_t since_ms);
 
 #endif

@@ -10,13 +10,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
+#include "contender.h"
 #include "held.h"
 #include "news.h"
 #include "parse.h"
-#include "view.h"
 
 /* --- requests among the candidates --- */
 
@@ -171,7 +172,7 @@ static int requeue(zkr_leader_latch *latch)
 {
     (void)zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT);
     int rc = zkr_leader_latch_start(latch);
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
 int yield_begin_term(void)
@@ -257,7 +258,7 @@ static int make_latch(struct held *h, const char *id)
     o.on_contenders = id ? news_on_contenders : NULL;
     o.ctx = &h->news;
     int rc = zkr_leader_latch_create(&h->grant.latch, h->env->client, h->path, id, &o);
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    return cli_check(rc);
 }
 
 /* Whom to ask, as the text of the request, allocated. NULL: *status says why not, reported; 0 = there is no need. */
@@ -275,7 +276,7 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
                            "shows who is",
                            r->to, path, path);
     } else if (r->to && is_done(r, leader)) {
-        *status = view_say("leads already: ", leader);
+        *status = contender_say("leads already: ", leader);
     } else if (candidates(list) < 2) {
         *status = cli_fail(CLI_HELD, "there is no other candidate at %.1000s", path);
     } else {
@@ -283,7 +284,7 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
         int n = r->to ? asprintf(&text, "zkr elect --yield\n%s=%s", field_to, r->to)
                       : asprintf(&text, "zkr elect --yield\n%s=%" PRId64, field_token,
                                  leader->fencing_token);
-        *status = n < 0 ? cli_fail_memory() : view_say("asked ", leader);
+        *status = n < 0 ? cli_fail_memory() : contender_say("asked ", leader);
         text = n < 0 ? NULL : text;
     }
     return text;
@@ -328,7 +329,7 @@ static int await_leader(struct request *r)
     for (;;) {
         zkr_contenders *list = NULL;
         int status =
-            client_list(h->env, (struct client_source){.latch = h->grant.latch}, &list);
+            ask_list(h->env, (struct ask_source){.latch = h->grant.latch}, &list);
         const zkr_contender *leader = next_leader(list);
         bool done = is_done(r, leader);
         bool stays = leader && leader->session_id == r->asked;
@@ -336,7 +337,7 @@ static int await_leader(struct request *r)
         if (status == 0 &&
             done) { /* our request must not stay there while the reader is slow */
             (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
-            status = view_say("leads: ", leader);
+            status = contender_say("leads: ", leader);
         }
         zkr_contenders_free(list);
         if (status != 0 || done) {
@@ -365,8 +366,7 @@ int yield_ask(struct held *h, const char *to)
     zkr_contenders *list = NULL;
     int status = make_latch(h, NULL);
     status = status == 0
-                 ? client_list(h->env, (struct client_source){.latch = h->grant.latch},
-                               &list)
+                 ? ask_list(h->env, (struct ask_source){.latch = h->grant.latch}, &list)
                  : status;
     char *text = status == 0 ? choose(&r, list, &status) : NULL;
     zkr_contenders_free(list);

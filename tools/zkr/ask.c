@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "client.h"
+
+/* A question to the servers, asked again if the connection breaks. Zeroed at first. */
+struct question {
+    int attempts;
+    int rc;     /* of the last attempt; set by the caller */
+    int status; /* when there are no more attempts: 0 or an exit code */
+};
+
+/* Waits for the session. while (may_ask(env, &q)) { q.rc = ...; } return q.status; */
+static bool may_ask(const struct env *env, struct question *q)
+{
+    enum { ATTEMPTS = 3 };
+    bool broken = q->rc == ZKR_ECONNLOSS || q->rc == ZKR_ESESSION;
+    bool again = q->attempts == 0 || (q->attempts < ATTEMPTS && broken);
+    q->attempts++;
+    q->status = again ? client_wait(env, env->globals.connect_ms) : cli_check(q->rc);
+    return again && q->status == 0;
+}
+
+int ask_list(const struct env *env, struct ask_source of, zkr_contenders **out)
+{
+    struct question q = {0};
+    while (may_ask(env, &q)) {
+        q.rc = of.mutex   ? zkr_mutex_contenders(of.mutex, out)
+               : of.latch ? zkr_leader_latch_participants(of.latch, out)
+                          : zkr_semaphore_holders(of.semaphore, out);
+    }
+    return q.status;
+}
+
+int ask_has_permits(const struct env *env, const char *path, bool *out)
+{
+    zkr_semaphore *semaphore;
+    zkr_contenders *permits = NULL;
+    int rc = zkr_semaphore_create(&semaphore, env->client, path, 1, NULL);
+    if (rc != ZKR_OK) {
+        return cli_fail_rc(rc);
+    }
+    int status = ask_list(env, (struct ask_source){.semaphore = semaphore}, &permits);
+    const zkr_contender *first = zkr_contenders_get(permits, 0);
+    *out = first && first->kind == ZKR_KIND_LEASE;
+    zkr_contenders_free(permits);
+    (void)zkr_semaphore_destroy(semaphore);
+    return status;
+}
+
+int ask_survey(const struct env *env, const char *path, int64_t flags, zkr_survey **out)
+{
+    struct question q = {0};
+    while (may_ask(env, &q)) {
+        int rc = zkr_survey_read(env->client, path, flags, out);
+        q.rc = rc == ZKR_ENONODE ? ZKR_OK : rc;
+    }
+    return q.status;
+}
+
+int ask_mutex(const struct env *env,
+              const char *path,
+              const char *below,
+              zkr_mutex **out)
+{
+    char *whole;
+    if (asprintf(&whole, "%s%s", path, below) < 0) {
+        return cli_fail_memory();
+    }
+    int rc = zkr_mutex_create(out, env->client, whole, NULL);
+    free(whole);
+    return cli_check(rc);
+}
