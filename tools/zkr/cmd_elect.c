@@ -17,6 +17,7 @@
 #include "use.h"
 #include "watch.h"
 #include "yield.h"
+#include "yield_ask.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... elect [OPTION]... PATH COMMAND [ARGUMENT]...\n"

@@ -2,7 +2,6 @@
 /* zkr revoke: ask the holder of a lock to release it, or delete its node. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ask.h"

@@ -6,7 +6,6 @@
 #ifndef ZKR_CLI_LOCKS_H
 #define ZKR_CLI_LOCKS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,7 +2,6 @@
 /* zkr: locks of ZooKeeper for the command line. See zkr.1. */
 #include <getopt.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

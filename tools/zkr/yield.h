@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elect --yield: asks the leader to step down, or all others to let one candidate pass. */
+/* A leader steps down, or does not begin a term, when elect --yield of another asks for it. */
 #ifndef ZKR_CLI_YIELD_H
 #define ZKR_CLI_YIELD_H
+
+#include <zkr/leader_latch.h>
 
 #include "held.h"
 
@@ -14,13 +16,9 @@ int yield_begin(struct held *h);
 int yield_begin_term(void);
 /** The term is over. */
 void yield_end_term(void);
+/** Puts a candidate that leads behind all others. Returns 0 or an exit code, reported. */
+int yield_requeue(zkr_leader_latch *latch);
 /** A no-op without yield_begin(), like yield_end_term(). */
 void yield_end(void);
-
-/**
- * Asks the leader at held.path to step down, and waits until held.until for another to lead. @to: the one that is to lead;
- * NULL: any. Returns an exit code, reported. Makes held.latch.
- */
-int yield_ask(struct held *h, const char *to);
 
 #endif
