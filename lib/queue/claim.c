@@ -10,11 +10,11 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/thread.h"
+#include "guardian/guardian.h"
 #include "queue/directory.h"
 #include "queue/engine.h"
 #include "queue/node_data.h"
 #include "session/bound.h"
-#include "session/guardian.h"
 
 /* --- memory --- */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "guardian/guardian.h"
 #include "queue/engine.h"
-#include "session/guardian.h"
 #include "session/zk_value.h"
 
 /* For the path of a node of ours. */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "session/guardian.h"
+#include "guardian/guardian.h"
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/servers.h"

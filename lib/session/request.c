@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "session/guardian.h"
+#include "guardian/guardian.h"
 #include "session/log.h"
 #include "session/support.h"
 #include "session/zk_log.h"

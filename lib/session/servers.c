@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "session/guardian.h"
+#include "guardian/guardian.h"
 #include "session/log.h"
 #include "session/resolve.h"
 #include "session/session.h"

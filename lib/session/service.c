@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
+#include "guardian/guardian.h"
 #include "session/bound.h"
-#include "session/guardian.h"
 #include "session/log.h"
 #include "session/request.h"
 #include "session/resolve.h"

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "guardian/guardian.h"
 #include "session/bound.h"
-#include "session/guardian.h"
 #include "session/log.h"
 #include "session/support.h"
 #include "session/zk_log.h"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "session/guardian_wire.h"
+#include "guardian/wire.h"
 #include "session/request.h"
 
 /* SOON_MS: less than the session timeout, with which the servers would end the session themselves. */

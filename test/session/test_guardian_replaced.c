@@ -6,7 +6,7 @@
 
 #include "actor.h"
 #include "guarded.h"
-#include "session/guardian_wire.h"
+#include "guardian/wire.h"
 
 /* What the end of a session brings about takes longer than SOON. */
 enum { SESSION_MS = 30000, SOON_MS = 5000 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lib/session/guardian.c of the simulation, with the program that it would start: it ends the sessions of a process that
+ * lib/guardian/guardian.c of the simulation, with the program that it would start: it ends the sessions of a process that
  * has vanished, and those whose close may not have reached a server.
  */
 #include <string.h>
 
-#include "session/guardian.h"
+#include "guardian/guardian.h"
 #include "sim.h"
 
 enum { WARDS = 64, AGAIN_MS = 20 };

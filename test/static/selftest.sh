@@ -78,6 +78,8 @@ layers() {
     printf '#include "recipes/leader_latch_state.h"\n' | put lib/recipes/leader_latch_query.c
     printf '#include <zkr/testing.h>\n#include <zkr/mutex.h>\n#include "testing/net.h"\n' | put lib/testing/proxy.c
     printf '#include <zkr/zkr.h>\n#include "cmd.h"\n' | put tools/zkr/main.c
+    printf '#include <zookeeper/zookeeper.h>\n#include "end.h"\n#include "guardian/wire.h"\n' |
+        put lib/guardian/program/main.c
     good
     bad_include lib/base/path.c '"session/zk.h"' 'session is above base'
     bad_include lib/base/path.c ' "queue/rule.h"' 'queue is above base'
@@ -102,6 +104,8 @@ layers() {
     bad_include lib/recipes/mutex.c '"testing/net.h"' 'testing stands alone'
     bad_include lib/recipes/mutex.c '<zkr/testing.h>' 'testing stands alone'
     bad_include lib/testing/net.c '<zookeeper/zookeeper.h>' 'only lib/session/zk_'
+    bad_include lib/guardian/program/main.c '"base/path.h"' 'sees only guardian/wire.h'
+    bad_include lib/guardian/program/main.c '<zkr/client.h>' 'sees only guardian/wire.h'
     bad_include lib/other/file.c '<stdio.h>' 'on no floor'
     bad_include include/zkr/mutex.h '<zookeeper/zookeeper.h>' 'only zkr/guard.h'
     bad_include include/zkr/mutex.h '"zkr/client.h"' 'public headers include'

@@ -6,16 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/guardian_wire.h"
+#include "guardian/wire.h"
 
 /** A process group that acts under the holds of a client; or a pipe that tells when nothing does. */
 struct group {
     struct group *next;
     uint64_t client;
-    int fds
-        [ZKR__GROUP_FDS]; /* see guardian_wire.h; of a pipe there is the reader alone */
-    bool over;            /* a byte has come from the pipe */
-    int64_t look_at;      /* no look at /proc before this */
+    int fds[ZKR__GROUP_FDS]; /* see wire.h; of a pipe there is the reader alone */
+    bool over;               /* a byte has come from the pipe */
+    int64_t look_at;         /* no look at /proc before this */
 };
 
 /** Kill the group, unless it is gone; a pipe is only read. True: the group is gone, or only zombies are left of it. */

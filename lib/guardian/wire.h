@@ -4,8 +4,8 @@
  * (SOCK_SEQPACKET). The guardian's socket is its descriptor 0. A record that was sent arrives, also when the sender
  * has died since. Both sides run on one machine, but may be of different versions of the library.
  */
-#ifndef ZKR_SESSION_GUARDIAN_WIRE_H
-#define ZKR_SESSION_GUARDIAN_WIRE_H
+#ifndef ZKR_GUARDIAN_WIRE_H
+#define ZKR_GUARDIAN_WIRE_H
 
 #include <stdint.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guardian: a process beside this one that ends our sessions when this process has died without closing them
- * (zkr/guardian.h, tools/guardian/). All that it needs is told before it may be needed: a session before any node is
+ * (zkr/guardian.h, lib/guardian/program/). All that it needs is told before it may be needed: a session before any node is
  * made in it, a process group before its command is started.
  *
  * What is told never waits: a guardian that does not read is given up. A guardian that was given up, or has died, is
  * not replaced for its clients: the new one would not know their process groups, and could end a session too early.
  */
-#ifndef ZKR_SESSION_GUARDIAN_H
-#define ZKR_SESSION_GUARDIAN_H
+#ifndef ZKR_GUARDIAN_GUARDIAN_H
+#define ZKR_GUARDIAN_GUARDIAN_H
 
 #include "session/client.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session/guardian_wire.h"
+#include "guardian/wire.h"
 
 /** A session to be ended. */
 struct ward {
@@ -18,7 +18,7 @@ struct ward {
     unsigned char password[ZKR__PASSWORD_SIZE];
     char *servers;
     const char *tls;         /* in the same memory; "" = no TLS */
-    const char *credentials; /* in the same memory, as guardian_wire.h has them */
+    const char *credentials; /* in the same memory, as wire.h has them */
     size_t text_size;        /* of all that */
 };
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "session/guardian.h"
-#include "session/guardian_wire.h"
+#include "guardian/guardian.h"
+#include "guardian/wire.h"
 
-/* A pipe that kills @group: see guardian_wire.h. 0 or errno. */
+/* A pipe that kills @group: see wire.h. 0 or errno. */
 static int bind_to_group(int64_t group, int fds[ZKR__GROUP_FDS])
 {
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
