@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "utf8.h"
 
-enum { PATH_LIMIT = 4096 };
+enum { PATH_LIMIT = 1047552 };
 
 /* What servers say about one code point (ZooKeeper: PathUtils.validatePath()). */
 static bool server_takes(uint32_t point)
