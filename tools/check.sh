@@ -34,7 +34,7 @@ while [ ${#lane[@]} -gt 0 ]; do
     begin search 'a short search of schedules' build/plain/test/test_sim_search --seeds 2000 --seconds 0
     [ -z "$(changed 'lib/session/lease.*' 'test/proof/*')" ] ||
         begin proof 'the lease, proved' tools/proof.sh --quick lease
-    [ -z "$(changed 'lib/engine/claim_*' 'lib/engine/transitions.c' 'test/proof/*')" ] ||
+    [ -z "$(changed 'lib/queue/claim_*' 'lib/queue/transitions.c' 'lib/queue/downgrade.c' 'test/proof/*')" ] ||
         begin claims 'every state of one claim' tools/proof.sh --quick claims
     begin tidy 'lint of what changed: clang-tidy' tools/lint.sh --changed tidy
 done

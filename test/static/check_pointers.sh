@@ -3,7 +3,7 @@
 #
 # check_pointers.sh ROOT: each file that a text names exists, and so does each test that a README names. Texts are
 # Markdown, manual pages, and the comments of sources, scripts and build files. A name may leave out its first folders,
-# and have NAME or * for a part.
+# and have NAME or * for a part. A path in lib/ or include/ exists, also that of a folder, and in the code of scripts, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
@@ -14,10 +14,11 @@ bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" | perl -we '
     # Those of ZooKeeper, and what the reader has or makes.
     my %known = map { $_ => 1 } qw(zookeeper.c zookeeper.h zookeeper_version.h app.c bench.json);
     chomp(my @files = <STDIN>);
-    my ($failed, $tests, %folders) = (0, "");
+    my ($failed, $tests, %folders, %path) = (0, "");
     for my $file (@files) {
         $tests .= read_file($file) if $file =~ /CMakeLists\.txt$/;
         $folders{$1} = 1 if $file =~ m,^test/(\w+)/,;
+        $path{$`} = 1 while $file =~ m,/,g;
         my $name = $file;
         do { $known{$name} = 1 } while $name =~ s,^[^/]*/,,;
     }
@@ -46,6 +47,19 @@ bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" | perl -we '
         return scalar grep { /^$pattern$/ } keys %known;
     }
 
+    sub leads_nowhere {
+        my ($text, $where) = @_;
+        while ($text =~ m,(?<![\w/.}*<@+-])((?:lib|include)/[\w./*-]*[\w*]),g) {
+            my $name = $1;
+            next if $path{$name} || exists_somewhere($name) || $name =~ m,^lib/systemd\b,;
+            my $pattern = join ".*", map { quotemeta } split /NAME|\*/, $name, -1;
+            next if grep { /^$pattern$/ } @files, keys %path;
+            print "$where: $name is not in this tree\n";
+            $failed = 1;
+        }
+    }
+
+    my $makes_trees = qr,^test/static/(?:selftest|check_\w+)\.sh$|^test/install/,;
     my $ending = qr/(?:c|h|cpp|hpp|sh|pl|py|go|java|bsh|cmake|md|txt)/;
     for my $file (@files) {
         my $in_c = $file =~ /\.(?:c|h|cpp|hpp)$/;
@@ -54,6 +68,7 @@ bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" | perl -we '
         my $line = 0;
         for (split /\n/, $in_c ? comments_of_c(read_file($file)) : read_file($file)) {
             $line++;
+            leads_nowhere($_, "$file:$line") if !($in_script && $file =~ $makes_trees);
             next if $in_script && !s/^(?:.*?\s)?(?=#)//;
             while (m,(?<![\w/.*<-])((?:[\w.*-]+/)*[\w*-]+\.$ending)(?![\w/]|\.\w),g) {
                 my $name = $1 =~ s,^(?:\.\.?/)+,,r;

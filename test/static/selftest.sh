@@ -159,6 +159,8 @@ pointers() {
     printf '`NAME.sh`\n' | bad README.md 'NAME.sh is no file'
     printf '`unit.gone`\n' | bad README.md ':1: unit.gone is no test'
     printf '.B gone.c\n' | bad zkr.1 ':1: gone.c is no file'
+    printf 'Floors are lib/engine and lib/gone.\n' | bad README.md ':1: lib/gone is not in this tree'
+    printf 'changed "lib/*.c" "lib/gone_*"\n' | bad tools/other.sh ':1: lib/gone_\* is not in this tree'
     for script in CMakeLists.txt run tools/other.sh; do
         printf 'add(one.c) %s of two.c\n' '#' | bad "$script" ':1: two.c is no file'
     done
