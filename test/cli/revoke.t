@@ -38,7 +38,7 @@ Not before its group has gone; and who waits comes next. Without -w the holder i
   2
   $ out next
   $ kill -USR1 ${pid[c]} # of which its shell dies
-  $ await c >said
+  $ quietly await c
   [138]
   $ soon holds next
   $ let_go next
@@ -52,7 +52,7 @@ A command that does not end is killed after --kill-after; and the signal is the 
   $ revoke -w 20 /p | sed 's/asked .*,/asked HOLDER,/'
   asked HOLDER, token TOKEN
   released
-  $ await c >said
+  $ quietly await c
   [137]
   $ [ $(($(date +%s%N) - before)) -ge 400000000 ]
   $ out c | uniq
@@ -65,7 +65,7 @@ A stopped command goes on, to hear the signal.
   $ bg c zkr lock --kill-after=60 /p sh -c "trap 'exit 5' TERM; echo held; kill -STOP \$\$; sleep 60"
   $ soon holds c
   $ revoke -w 20 /p >said
-  $ await c >said
+  $ quietly await c
   [5]
 
 One without a command ends with 0, and a line says why.
@@ -110,7 +110,7 @@ All readers that hold are asked together, and not the writer that waits.
   2> zkr: asked to release /p: ending the command
   [143]
   $ soon holds writer
-  $ let_go writer >said
+  $ quietly let_go writer
   $ holder one --rw /p -c "$sleeps"
   $ revoke -w 20 /p
   asked holder, token TOKEN
@@ -123,16 +123,17 @@ A wish that comes before the command has started: it is not started.
 
   $ fresh
   $ holder first /p -c "$sleeps"
-  $ bg c zkr lock -i c --lock-delay=60 /p echo started
-  $ soon shows 2 zk count /p
+  $ bg c zkr -v lock -i c --lock-delay=60 /p echo started
+  $ soon shows '1 in front' err c
   $ let_go first
   $ soon shows 1 zk count /p
   $ revoke -w 20 /p
   asked c, token TOKEN
   released
-  $ await c
-  2> zkr: asked to release /p before the command was started
+  $ quietly await c
   [1]
+  $ err c | grep -v 'info:\|in front'
+  2> zkr: asked to release /p before the command was started
   $ out c
 
 Others still see whose it is, and that of one who cannot say so, that it was asked.

@@ -84,7 +84,7 @@ All six signals reach the command, also a second time; the lock stays.
   2> zkr: /p is held by another; 'zkr status /p' shows by whom
   [1]
   $ pkill -ALRM -P $(pgrep -x zkr-keeper -P ${pid[c]})
-  $ await c >said
+  $ quietly await c
 
 Ignored signals stay ignored, as with nohup: for the command, and for zkr.
 

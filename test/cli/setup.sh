@@ -164,6 +164,14 @@ let_go() { # [-SIGNAL] NAME...
     done
 }
 
+# Without what was written to standard error.
+quietly() { # await or let_go, ARGUMENT...
+    local status=0
+    "$@" >"$work/quiet" || status=$?
+    grep -v '^2> ' "$work/quiet"
+    return "$status"
+}
+
 # ---- what is done by hand ------------------------------------------------------------------
 
 # The node is of one session with others.

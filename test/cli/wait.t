@@ -107,7 +107,7 @@ With -v the place in the queue is said, by what the client knows.
   $ let_go holder
   $ soon shows ': 1 in front when last seen, held by first for ' err second
   $ let_go first
-  $ await second >said
+  $ quietly await second
 
 zkr wait ends when nobody is there.
 
