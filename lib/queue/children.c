@@ -169,45 +169,21 @@ enum { QUIET = 2 };
 
 void zkr__known_begin(struct zkr__known *known)
 {
-    *known = (struct zkr__known){.quiet = QUIET, .foretells = true};
+    *known = (struct zkr__known){.quiet = QUIET};
 }
 
 void zkr__known_forget(struct zkr__known *known)
 {
-    known->counts = known->guessing = false;
-    known->left[0] = known->newcomer[0] = '\0';
+    known->counts = false;
     zkr__children_free(&known->others);
-}
-
-void zkr__known_settle(struct zkr__known *known, int64_t number)
-{
-    if (known->guessing) {
-        known->guessing = false;
-        known->from = number;
-        known->newcomer[0] = known->left[0] = '\0';
-        zkr__children_free(&known->others);
-    }
-}
-
-/* The number that was next went to a node that is not known. */
-static bool guess(struct zkr__known *known, int64_t number)
-{
-    bool one = known->counts && known->from == ZKR__KNOWN_ALL &&
-               number == known->next + 1 && known->left[0] != '\0' &&
-               zkr__name_successor(known->newcomer, known->left, known->next);
-    if (!one) {
-        known->newcomer[0] = '\0';
-    }
-    return one && known->foretells;
 }
 
 bool zkr__known_made(struct zkr__known *known, int64_t number)
 {
     bool next = known->counts && number == known->next;
-    known->guessing = guess(known, number);
     if (next) {
         known->quiet += known->quiet < QUIET;
-    } else if (!known->guessing) {
+    } else {
         known->quiet = known->counts ? 0 : known->quiet;
         known->from = number;
         zkr__children_free(&known->others);
@@ -232,10 +208,6 @@ void zkr__known_listed(struct zkr__known *known,
         shown = children->list[children->count - 1].sequence + 1;
     }
     bool counts = next == shown; /* the count alone is no proof */
-    if (known->newcomer[0] != '\0') {
-        known->foretells =
-            zkr__children_find(children, known->newcomer) < children->count;
-    }
     zkr__known_forget(known);
     if (counts && zkr__children_copy(&known->others, children, ours, ctx) == ZKR_OK) {
         known->counts = true;
@@ -252,10 +224,6 @@ void zkr__known_gone(struct zkr__known *known, const char *name)
         others->count--;
         memmove(others->list + gone, others->list + gone + 1,
                 (others->count - gone) * sizeof(*others->list));
-    }
-    size_t size = strlen(name) + 1;
-    if (size <= sizeof(known->left)) {
-        memcpy(known->left, name, size);
     }
 }
 

@@ -85,12 +85,6 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
  *   get the number that was next, so its claim asks for a list, which shows the intruder.
  * In neither case does a claim wait that would not wait by a list.
  *
- * In a queue whose members enter again as they leave, one node usually comes between a list and our next node: the
- * next node of the client whose node has gone last. The name of that node can be told (zkr__guid_advance()), and our
- * claim needs no more than the name to wait for the node. The *newcomer* is a guess: only an answer that shows the node
- * proves that it exists, and when it is missing, another node may stand at its number. So the guess serves one claim,
- * which waits for the newcomer, and is no part of what is known.
- *
  * A directory that is deleted and created again counts from 0. When that may have happened, everything is forgotten.
  */
 struct zkr__known {
@@ -102,10 +96,6 @@ struct zkr__known {
     struct zkr__children others;
     /* So many nodes of ours in a row, at most two, got the number that was next. */
     unsigned quiet;
-    bool foretells;                /* the last guess was right */
-    bool guessing;                 /* `newcomer` counts, until zkr__known_settle() */
-    char left[ZKR__NAME_ROOM];     /* the child that has gone last since the list */
-    char newcomer[ZKR__NAME_ROOM]; /* "" = no guess since the last node of ours */
 };
 
 /* There are no nodes but ours and `others`. */
@@ -114,13 +104,8 @@ struct zkr__known {
 void zkr__known_begin(struct zkr__known *known);
 /* The directory may be another one. Frees what is remembered. */
 void zkr__known_forget(struct zkr__known *known);
-/*
- * A node of ours got this number. True: it was the next number, so no node has come in between. With `guessing` what is
- * known is still as before the node, until zkr__known_settle().
- */
+/* A node of ours got this number. True: it was the next number, so no node has come in between. */
 bool zkr__known_made(struct zkr__known *known, int64_t number);
-/* The place of the node of this number has been decided. */
-void zkr__known_settle(struct zkr__known *known, int64_t number);
 /*
  * A list that was sent behind our last node has been answered: all @children, and the next number by the server's count.
  * @ours is asked about the children.

@@ -69,11 +69,6 @@ static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
     if (!g) {
         return false;
     }
-    const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
-    if (newest) {
-        memcpy(g->guid, zkr__path_name(newest->node) + sizeof(ZKR__PROTECTED) - 1,
-               ZKR__GUID_LEN);
-    }
     g->directory = d;
     g->watcher.on_event = on_event;
     zkr__known_begin(&g->known);
@@ -125,7 +120,7 @@ bool zkr__cache_expects(const struct zkr__claim *claim)
     }
     bool from_a_list = known->from == ZKR__KNOWN_ALL && !claim->once && after_a_hold;
     if (!zkr__known_quiet(known)) {
-        return from_a_list && known->foretells;
+        return false;
     }
     int64_t behind =
         others->count > 0 ? others->list[others->count - 1].sequence : known->from;
@@ -143,21 +138,6 @@ void zkr__cache_made(struct zkr__claim *claim)
     d->seen += d->seen >= 0;
     if (zkr__cache_guards(d)) {
         (void)zkr__known_made(&d->guard->known, claim->sequence);
-    }
-}
-
-void zkr__cache_settle(struct zkr__claim *claim)
-{
-    struct zkr__guard *g = claim->directory->guard;
-    if (g) {
-        zkr__known_settle(&g->known, claim->sequence);
-    }
-}
-
-void zkr__cache_misguessed(struct zkr__directory *d)
-{
-    if (d->guard) {
-        d->guard->known.foretells = false;
     }
 }
 
@@ -236,10 +216,7 @@ static bool line_up(const struct zkr__claim *claim,
         }
     }
     put(line, claim->node);
-    if (known->guessing) {
-        put(line, known->newcomer);
-    }
-    if (others->count > 0 || known->guessing) {
+    if (others->count > 0) {
         zkr__children_sort(line);
     }
     return true;
@@ -274,19 +251,13 @@ static bool judge(const struct zkr__claim *claim,
 
 bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
-                       struct zkr__children *children,
-                       bool *guessed)
+                       struct zkr__children *children)
 {
     enum { NEAR = 16 }; /* thousands may stand in front of these, and seldom matter */
     const struct zkr__directory *d = claim->directory;
-    bool told = zkr__cache_guards(d) && is_simple(claim) && d->guard->known.counts &&
-                (judge(claim, NEAR, verdict, children) ||
-                 judge(claim, SIZE_MAX, verdict, children));
-    *guessed = told && d->guard->known.guessing;
-    /* Any other verdict would rely on the newcomer being there, and of the kind that was guessed. */
-    return told && (!*guessed ||
-                    (!verdict->granted && strcmp(children->list[verdict->watch].name,
-                                                 d->guard->known.newcomer) == 0));
+    return zkr__cache_guards(d) && is_simple(claim) && d->guard->known.counts &&
+           (judge(claim, NEAR, verdict, children) ||
+            judge(claim, SIZE_MAX, verdict, children));
 }
 
 /* --- lists --- */

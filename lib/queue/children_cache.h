@@ -45,17 +45,11 @@ bool zkr__cache_expects(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__cache_made(struct zkr__claim *claim) ZKR__LOCKED;
 /*
  * The verdict of the rule on the claim, whose node was created just now, and the children that the verdict is about.
- * @children is valid until the next call. False: the numbers do not tell. @guessed: the verdict is to wait for the
- * newcomer.
+ * @children is valid until the next call. False: the numbers do not tell.
  */
 bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
-                       struct zkr__children *children,
-                       bool *guessed) ZKR__LOCKED;
-/* The place of the claim's node has been decided, or not. */
-void zkr__cache_settle(struct zkr__claim *claim) ZKR__LOCKED;
-/* The newcomer that the claim waits for is not there. */
-void zkr__cache_misguessed(struct zkr__directory *d) ZKR__LOCKED;
+                       struct zkr__children *children) ZKR__LOCKED;
 /* The node that the claim watches, if any, is gone. */
 void zkr__cache_gone(const struct zkr__claim *claim) ZKR__LOCKED;
 /* A node of ours may exist that is in no table: forget all. */

@@ -194,15 +194,8 @@ int zkr__claim_new_name(struct zkr__claim *claim)
     struct zkr__directory *d = claim->directory;
     d->at_guardian =
         d->at_guardian || zkr__guardian_directory(d->engine->c, d->path, true);
-    struct zkr__guard *guard = d->guard;
-    char random[ZKR__GUID_LEN + 1] = "";
-    char *guid = guard ? guard->guid : random;
-    int rc = 0;
-    if (guid[0] != '\0') {
-        zkr__guid_advance(guid);
-    } else {
-        rc = make_guid(guid);
-    }
+    char guid[ZKR__GUID_LEN + 1] = "";
+    int rc = make_guid(guid);
     if (rc == 0) {
         size_t dir_len = strlen(claim->q->dir);
         memcpy(claim->node, claim->q->dir, dir_len);

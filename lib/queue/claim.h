@@ -26,7 +26,6 @@ struct zkr__claim {
     /* Counted in the engine's `looking`; in the client's `prepared`; the claim has begun to wait behind others. */
     bool looks : 1, keeps_lease : 1, parked : 1;
     bool stands : 1, in_line : 1; /* in the directory: keep.h */
-    bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: children.h */
     /* Its node is being made, or waits until fewer are: admission.h. */
     bool admitted : 1, awaits_admission : 1;
     /* FINDING: the write ahead of the list has been answered; or the servers do not know such a write. */

@@ -128,7 +128,7 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
     zkr__claim_create(claim);
     if (bare) {
         zkr__claim_drop_list(claim);
-        claim->engine->spared.guesses++;
+        claim->engine->spared.bare++;
     } else {
         list(claim);
     }
@@ -427,7 +427,6 @@ static void wait_as_told(struct zkr__claim *claim,
                          const struct zkr__children *children) ZKR__LOCKED
 {
     bool known;
-    claim->guessed = false;
     if (verdict->watch == ZKR__ALL_CHILDREN) {
         e->wait = ZKR__WAIT_CHILDREN;
         known = zkr__claim_watch_children(claim);
@@ -562,25 +561,22 @@ static void judge_by_number(struct zkr__claim *claim,
 {
     struct zkr__verdict verdict;
     struct zkr__children children;
-    bool guessed = false;
     e->bare = !zkr__list_wanted(claim);
     e->placed =
         !claim->k.leaving && !e->exhausted &&
-        zkr__cache_decide(claim, &verdict, &children, &guessed) &&
+        zkr__cache_decide(claim, &verdict, &children) &&
         (verdict.granted || !may_be_gone(claim, children.list[verdict.watch].name));
     if (e->placed) {
         e->foreign = zkr__queue_check(claim->q, &children, NULL);
         claim->place =
             (unsigned)zkr__children_find(&children, zkr__path_name(claim->node));
         note_verdict(claim, e, &verdict, &children);
-        claim->guessed = guessed;
         e->placed = e->code == ZKR_OK;
         e->code = ZKR_OK;
         bool waits = e->placed && !e->granted && !e->once && !e->foreign;
         claim->engine->spared.behind += waits && e->wait == ZKR__WAIT_NODE;
     }
     claim->engine->spared.wrong += e->bare && !e->placed;
-    zkr__cache_settle(claim);
 }
 
 static void on_created(struct zkr__claim *claim,
@@ -604,16 +600,11 @@ static void on_created(struct zkr__claim *claim,
     }
 }
 
-/* A newcomer that is missing proves nothing: another node may stand at its number. */
 static void on_ahead(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
                      const struct zkr__answer *answer) ZKR__LOCKED
 {
-    if (claim->guessed && answer->code == ZKR_ENONODE) {
-        zkr__cache_misguessed(claim->directory);
-        e->kind = ZKR__EV_AHEAD_MISSING;
-    }
-    claim->guessed = claim->guessed && answer->code != ZKR_OK;
+    (void)e;
     const char *ahead = zkr__path_watched(&claim->ahead_watcher);
     if (ahead) {
         zkr__queue_note_ahead(claim->q, zkr__path_name(ahead), answer);

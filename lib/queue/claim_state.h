@@ -115,8 +115,6 @@ enum zkr__event_kind {
     ZKR__EV_AHEAD_RELEASED,
     /* The same, but a write of that claim's owner may still come. */
     ZKR__EV_AHEAD_WRITES,
-    /* The node ahead was a guess, and no node has that name. */
-    ZKR__EV_AHEAD_MISSING,
     ZKR__EV_AHEAD_CHANGED,  /* what we watch changed, which used up the watch */
     ZKR__EV_GOT_BEFORE,     /* answer to get and watch of the node before: code */
     ZKR__EV_BEFORE_GONE,    /* the node before the node ahead was deleted */

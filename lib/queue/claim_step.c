@@ -555,7 +555,6 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         [ZKR__EV_AHEAD_GONE] = on_ahead_gone,
         [ZKR__EV_AHEAD_RELEASED] = on_ahead_gone,
         [ZKR__EV_AHEAD_WRITES] = on_list_again,
-        [ZKR__EV_AHEAD_MISSING] = on_list_again,
         [ZKR__EV_AHEAD_CHANGED] = on_ahead_changed,
         [ZKR__EV_GOT_BEFORE] = on_got_before,
         [ZKR__EV_BEFORE_GONE] = on_before_gone,

@@ -28,8 +28,6 @@ struct zkr__guard {
     struct zkr__directory *directory;
     struct zkr__path_watcher watcher;
     struct zkr__known known;
-    /* Of our newest node; "" = there was none since the guard is there. */
-    char guid[ZKR__GUID_LEN + 1];
 };
 
 /* What a directory needs once a queue there keeps nodes: keep.h. Times are by zkr__now(). */

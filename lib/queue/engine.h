@@ -29,7 +29,7 @@ enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 /* How lists were saved; for tests and metrics. */
 struct zkr__spared {
     int64_t shared;   /* claims that shared the list of another claim */
-    int64_t guesses;  /* creates without a list */
+    int64_t bare;     /* creates without a list */
     int64_t wrong;    /* of these, creates that needed a list after all */
     int64_t behind;   /* nodes placed by their number behind a node of another client */
     int64_t prepared; /* grants for which a look ahead was enough */

@@ -19,21 +19,6 @@ void zkr__name_make(char *out,
     (void)snprintf(out, ZKR__NAME_ROOM, ZKR__PROTECTED "%s-%s", guid, prefixes[kind]);
 }
 
-void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1])
-{
-    static const char hex[] = "0123456789abcdef";
-    enum { COUNT = 12 };
-    for (size_t i = 1; i <= COUNT; i++) {
-        char *digit = &guid[ZKR__GUID_LEN - i];
-        const char *is = strchr(hex, *digit);
-        if (is && is[1] != '\0') {
-            *digit = is[1];
-            return;
-        }
-        *digit = '0';
-    }
-}
-
 enum { PROTECTED = sizeof(ZKR__PROTECTED) - 1 };
 
 bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind)
@@ -41,23 +26,6 @@ bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind)
     int64_t number;
     return strncmp(name, ZKR__PROTECTED, PROTECTED) == 0 && kind != ZKR__NAME_OTHER &&
            zkr__name_grew(name, name, kind, &number);
-}
-
-bool zkr__name_successor(char *out, const char *name, int64_t sequence)
-{
-    enum zkr__name_kind kind;
-    int64_t number;
-    if (!zkr__name_parse(name, &kind, &number) || !zkr__name_is_protected(name, kind)) {
-        return false;
-    }
-    char guid[ZKR__GUID_LEN + 1] = "";
-    memcpy(guid, name + PROTECTED, ZKR__GUID_LEN);
-    zkr__guid_advance(guid);
-    zkr__name_make(out, kind, guid);
-    size_t len = strlen(out);
-    (void)snprintf(out + len, ZKR__NAME_ROOM - len, "%0*lld", DIGITS,
-                   (long long)sequence);
-    return true;
 }
 
 _Static_assert(sizeof("__READ__") == sizeof("__WRIT__"), "turned in place");

@@ -40,17 +40,6 @@ void zkr__name_make(char *out,
                     enum zkr__name_kind kind,
                     const char guid[ZKR__GUID_LEN + 1]);
 
-/*
- * The GUID that follows: its last twelve digits are a count. The nodes that a client makes in a directory have GUIDs in
- * sequence, so other clients can tell the name of a node before they see the node.
- */
-void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1]);
-/*
- * The name that the maker of @name gives to the next node in this directory, if that gets the number @sequence: into
- * @out of ZKR__NAME_ROOM bytes. False: @name is not protected, or of no recipe.
- */
-bool zkr__name_successor(char *out, const char *name, int64_t sequence);
-
 /* Turn the name, or path, of a writer's node into that of the reader with its number, or back. */
 void zkr__name_turn(char *name, enum zkr__name_kind kind);
 

@@ -195,8 +195,6 @@ static void on_create(struct sent sent)
         judge(&e, seen);
     }
     answer_list(sent, e, seen);
-    A->guessed =
-        e.placed && A->k.phase == ZKR__PARKED && A->link == LINK_ASKED && zkp_maybe();
 }
 
 static void on_find(struct sent sent)
@@ -263,13 +261,11 @@ static void on_ahead(struct sent sent)
     bool mine =
         A->k.phase == ZKR__PARKED && A->ahead == sent.at && A->link == LINK_ASKED;
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_AHEAD, .code = refuse()};
-    if (e.code == ZKR_OK && (!is_alive || (A->guessed && zkp_maybe()))) {
+    if (e.code == ZKR_OK && !is_alive) {
         e.code = ZKR_ENONODE;
-        e.kind = A->guessed ? ZKR__EV_AHEAD_MISSING : e.kind;
     } else if (e.code == ZKR_OK) {
         e.unwatched = zkp_maybe();
     }
-    A->guessed = A->guessed && e.code != ZKR_OK;
     bool saw = A->k.saw_ahead;
     if (mine && e.code == ZKR_OK) {
         A->link = e.unwatched ? UNLINKED : WATCHED;

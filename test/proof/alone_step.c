@@ -65,15 +65,13 @@ static void must(bool fine, const char *what)
 }
 
 static const char *const event_names[ZKR__EV_KINDS] = {
-    "START",          "CONNECTED",     "PAUSE_OVER",     "SESSION_OVER",
-    "CREATED",        "LISTED",        "GOT_AHEAD",      "GOT_OWN",
-    "GOT_OWNER",      "AHEAD_GONE",    "AHEAD_RELEASED", "AHEAD_WRITES",
-    "AHEAD_MISSING",  "AHEAD_CHANGED", "GOT_BEFORE",     "BEFORE_GONE",
-    "BEFORE_CHANGED", "OWN_GONE",      "OWN_CHANGED",    "OWN_UNCHECKED",
-    "ALL_READY",      "PROVED",        "REMOVED",        "RESTORED",
-    "QUIET",          "UNHEARD",       "LEASE_EXPIRED",  "GIVE_UP",
-    "WRITING",        "WRITTEN",       "METADATA_SENT",  "NOTED",
-    "DOWNGRADE",      "DOWNGRADED",    "KEPT",           "TAKEN",
+    "START",          "CONNECTED",    "PAUSE_OVER",    "SESSION_OVER",  "CREATED",
+    "LISTED",         "GOT_AHEAD",    "GOT_OWN",       "GOT_OWNER",     "AHEAD_GONE",
+    "AHEAD_RELEASED", "AHEAD_WRITES", "AHEAD_CHANGED", "GOT_BEFORE",    "BEFORE_GONE",
+    "BEFORE_CHANGED", "OWN_GONE",     "OWN_CHANGED",   "OWN_UNCHECKED", "ALL_READY",
+    "PROVED",         "REMOVED",      "RESTORED",      "QUIET",         "UNHEARD",
+    "LEASE_EXPIRED",  "GIVE_UP",      "WRITING",       "WRITTEN",       "METADATA_SENT",
+    "NOTED",          "DOWNGRADE",    "DOWNGRADED",    "KEPT",          "TAKEN",
     "LEAVE",
 };
 
@@ -152,7 +150,7 @@ static void unlink_ahead(void)
 {
     A->link = UNLINKED;
     A->ahead_news = A->before_news = NO_NEWS;
-    A->before_watch = A->guessed = false;
+    A->before_watch = false;
     A->ahead = A->before = 0;
 }
 

@@ -62,7 +62,6 @@ struct alone {
     uint8_t last;          /* the blocker whose number is k.ahead */
     uint8_t link;
     bool before_watch;
-    bool guessed;      /* the node ahead is */
     bool listed_later; /* a list went out later than with the create or its answer */
     uint8_t
         wish; /* in the data: 1 = the one that the owner was told of, 2 = a new one */

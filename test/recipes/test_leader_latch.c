@@ -26,7 +26,7 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
         zkr_leader_latch *from = l[i % 2], *to = l[(i + 1) % 2];
         zkt_door_focus(c[(i + 1) % 2]);
         ZKT_MUST(zkr_leader_latch_start(to));
-        /* A node, a list, both watches; now and then a watch on the directory, or a name that was guessed wrong. */
+        /* A node, a list, both watches; now and then a watch on the directory. */
         ZKT_EVENTUALLY(zkt_door_total() >= 4 && zkt_all_answered(c[(i + 1) % 2]),
                        PATIENCE_MS);
         int requests = zkt_door_total();

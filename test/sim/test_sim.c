@@ -69,7 +69,7 @@ static void count_all(struct count out[COUNTS])
         {"faults", did.faults},
         {"moves", did.moves},
         {"leaderless", did.leaderless},
-        {"guesses", did.guesses},
+        {"bare creates", did.bare},
         {"wrong", did.wrong},
         {"lists shared", did.lists_shared},
         {"placed behind", did.placed_behind},

@@ -157,7 +157,7 @@ void sim_count_lists(int client)
     struct zkr__engine *engine = c ? c->engine : NULL;
     const struct zkr__spared now = engine ? engine->spared : (struct zkr__spared){0};
     if (engine) {
-        did.guesses += now.guesses > last[client].guesses;
+        did.bare += now.bare > last[client].bare;
         did.wrong += now.wrong > last[client].wrong;
         did.lists_shared += now.shared > last[client].shared;
         did.placed_behind += now.behind > last[client].behind;

@@ -363,7 +363,6 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_AHEAD_GONE] = "ahead-gone",
     [ZKR__EV_AHEAD_RELEASED] = "ahead-released",
     [ZKR__EV_AHEAD_WRITES] = "ahead-writes",
-    [ZKR__EV_AHEAD_MISSING] = "ahead-missing",
     [ZKR__EV_AHEAD_CHANGED] = "ahead-changed",
     [ZKR__EV_GOT_BEFORE] = "got-before",
     [ZKR__EV_BEFORE_GONE] = "before-gone",
