@@ -203,35 +203,14 @@ void cli_refused(int status, const char *const *argv)
     forget(&c);
 }
 
-void cli_each_refused(int status, const char *const *lines)
-{
-    for (; *lines; lines++) {
-        const char *argv[16] = {cli_zkr()};
-        char text[256], *rest = text;
-        (void)snprintf(text, sizeof(text), "%s", *lines);
-        for (int n = 1; rest && *rest; n++) {
-            const char *word = strsep(&rest, " ");
-            argv[n] = strcmp(word, "PATH") == 0 ? zkt_path()
-                      : strcmp(word, "''") == 0 ? ""
-                                                : word;
-        }
-        cli_refused(status, argv);
-    }
-}
-
-int cli_file(char name[32])
+/* An empty file that commands can open by @name, and that is gone with the case. */
+static int make_file(char name[32])
 {
     int fd = memfd_create("file", MFD_CLOEXEC);
     assert_true(fd >= 0);
     zkt_keep((void *)(intptr_t)fd, close_kept);
     (void)snprintf(name, 32, "/proc/%d/fd/%d", (int)getpid(), fd);
     return fd;
-}
-
-const char *cli_file_text(int fd)
-{
-    static struct cli c;
-    return look(&c, fd);
 }
 
 int cli_queue(void)
@@ -263,7 +242,7 @@ static struct cli_beat *map_beats(int fd, int count)
 struct cli_beat *cli_beats(int count)
 {
     char name[32];
-    int fd = cli_file(name);
+    int fd = make_file(name);
     assert_int_equal(ftruncate(fd, (off_t)sizeof(struct cli_beat) * count), 0);
     struct cli_beat *beats = map_beats(fd, count);
     assert_non_null(beats);
@@ -370,10 +349,6 @@ static int look_at_arguments(char **argv, int *status)
     if (argv[0] && strcmp(argv[0], "--beat") == 0 && argv[1] && argv[2]) {
         *status = beat(argv[1], argv[2]);
         return -1;
-    }
-    if (argv[0] && strcmp(argv[0], "--subreaper") == 0 && argv[1]) {
-        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-        (void)execv(argv[1], argv + 1);
     }
     if (!argv[0] || !realpath(argv[0], zkr)) {
         (void)fprintf(stderr, "arguments: PATH-OF-ZKR [CASE...]\n");

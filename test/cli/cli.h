@@ -10,11 +10,11 @@
 #include "fixture.h"
 
 /*
- * The zkr command as a black box: the real program, in processes of its own. Its path is this
+ * The zkr command as a black box, where a transcript cannot show it: the real program, in processes of its own. Its path is this
  * one's last argument. What a case has started it waits for; all else is ended with the case.
  *
  * Started again as "TEST --beat NAME MODE", this program is a command to be run under a lock, which leaves a
- * trace of when it was alive: see cli_beat. As "TEST --subreaper PROGRAM..." it becomes that program, as a subreaper.
+ * trace of when it was alive: see cli_beat.
  */
 
 /** Path of zkr, and of this program. */
@@ -71,25 +71,12 @@ void cli_assert_one_line(struct cli *c);
 void cli_refused(int status, const char *const *argv);
 #define CLI_REFUSED(status, ...)                                                       \
     cli_refused((status), (const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
-/** The same for a program that runs zkr. */
-#define CLI_REFUSED_AS(status, ...)                                                    \
-    cli_refused((status), (const char *const[]){__VA_ARGS__, NULL})
-/** The same for each of several lines: words apart by a space, '' for an empty one, PATH for that of the test. */
-#define CLI_EACH_REFUSED(status, ...)                                                  \
-    cli_each_refused((status), (const char *const[]){__VA_ARGS__, NULL})
-void cli_each_refused(int status, const char *const *lines);
-
 /** What zkr with these arguments, which must succeed, wrote to stdout; up to the next call. */
 const char *cli_says(const char *const *argv);
 #define CLI_SAYS(...) cli_says((const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
 
 /** Nodes at the path of the test. */
 int cli_queue(void);
-
-/** An empty file that commands can open by @name, and that is gone with the case. */
-int cli_file(char name[32]);
-/** What is in it, up to the next call. */
-const char *cli_file_text(int fd);
 
 /** One that holds the lock at the path of the test for a minute, "the holder". */
 void cli_hold(struct cli *c);

@@ -264,7 +264,7 @@ A delete needs no quota.
 
   $ fresh
   $ serve proxy proxy
-  $ tell proxy full
+  $ tell proxy 'lie -125 5'
   $ keep one /p/${node}0000000001=full
   $ revoke -z $host -w .1 /p
   2> zkr: cannot ask a contender of /p: ZooKeeper refused the request (ZooKeeper code -125); with -v it says more

@@ -40,12 +40,11 @@ static _Noreturn void usage(void)
         "ephemerals [PATH]    ephemeral nodes below it\n"
         "keep PATH[=DATA]...  ephemeral nodes of one session, until a signal; one that "
         "ends with - gets a number\n"
-        "expire SESSION       ends it\n"
         "locks COUNT          directories with a lock each\n"
         "clean                waits until nothing is left of the chroot but nodes that "
         "stay, and removes it\n"
         "word WORD            what each server says to it\n"
-        "proxy                prints its host; a line of stdin is a fault\n"
+        "proxy                prints its host; lines of stdin are orders\n"
         "server [-j JVM] [LINE...]     prints its host; lines of configuration; a line "
         "of stdin: restarts it empty\n"
         "ensemble [LINE...]   prints three hosts, the leader first\n"
@@ -249,18 +248,29 @@ static struct at {
     char action[16], path[256];
 } ats[8];
 static zkt_proxy *proxy;
+static int counts[128]; /* of requests by kind, once something is armed */
 
 static void on_request(void *unused, int n, int op)
 {
-    enum { OP_GET = 4, OP_SET = 5, OP_LIST = 8, OP_LIST2 = 12, OP_CREATE2 = 15 };
-    const char kind = op == OP_LIST || op == OP_LIST2 ? 'l'
-                      : op == OP_GET                  ? 'g'
-                      : op == OP_SET                  ? 's'
-                      : op == OP_CREATE2              ? 'c'
-                                                      : 0;
+    enum {
+        OP_CLOSE = -11,
+        OP_EXISTS = 3,
+        OP_GET = 4,
+        OP_SET = 5,
+        OP_LIST = 8,
+        OP_LIST2 = 12,
+        OP_CREATE2 = 15
+    };
+    const char kind = op == OP_LIST || op == OP_LIST2     ? 'l'
+                      : op == OP_GET                      ? 'g'
+                      : op == OP_SET                      ? 's'
+                      : op == OP_CREATE2                  ? 'c'
+                      : op == OP_EXISTS || op == OP_CLOSE ? '-'
+                                                          : 'o';
     (void)unused;
     (void)n;
     (void)pthread_mutex_lock(&lock);
+    counts[(int)kind]++;
     for (struct at *at = ats; at->op; at++) {
         if (at->op != kind || --at->left != 0) {
             continue;
@@ -290,50 +300,77 @@ static void arm(const char *words)
     zkt_proxy_on_request(proxy, on_request, NULL);
 }
 
-/*
- * Each line is done when it is answered. "full": a write is done, and is said to be refused by a quota. "at": see arm().
- */
+static const struct {
+    const char *name;
+    void (*obey)(zkt_proxy *p);
+} orders[] = {{"cut", zkt_proxy_cut},
+              {"drop", zkt_proxy_drop_connections},
+              {"blackhole", zkt_proxy_blackhole},
+              {"heal", zkt_proxy_heal}};
+
+/* "kinds": of requests, once something was armed; "lie": see zkt_lie; "told": how often. */
+static void obey(const char *words)
+{
+    static struct zkt_lie lie;
+    int a, b = 0, c = 0;
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        if (strcmp(words, orders[i].name) == 0) {
+            orders[i].obey(proxy);
+            return;
+        }
+    }
+    if (strcmp(words, "freeze") == 0) {
+        zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
+    } else if (strcmp(words, "mute") == 0) {
+        zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
+    } else if (strcmp(words, "thaw") == 0) {
+        zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
+    } else if (strcmp(words, "lost") == 0) {
+        (void)puts(zkt_proxy_triggered(proxy) ? "yes" : "no");
+    } else if (strcmp(words, "count") == 0) {
+        const zkt_proxy_counts n = zkt_proxy_counters(proxy);
+        (void)printf("%lld requests, %lld connections\n", (long long)n.requests,
+                     (long long)n.connections);
+    } else if (strcmp(words, "kinds") == 0) {
+        (void)pthread_mutex_lock(&lock);
+        (void)printf("%d lists, %d gets, %d others\n", counts['l'], counts['g'],
+                     counts['s'] + counts['c'] + counts['o']);
+        (void)pthread_mutex_unlock(&lock);
+    } else if (strncmp(words, "at ", 3) == 0) {
+        arm(words + 3);
+    } else if (sscanf(words, "lose request %d", &a) == 1) {
+        zkt_proxy_cut_before_request(proxy, a);
+    } else if (sscanf(words, "lose answer %d", &a) == 1) {
+        zkt_proxy_cut_after_request(proxy, a);
+    } else if (sscanf(words, "delay %d", &a) == 1) {
+        zkt_proxy_delay(proxy, ZKT_TO_SERVER, a);
+    } else if (sscanf(words, "habits %d", &a) == 1) {
+        zkt_proxy_habits(proxy, a);
+    } else if (strcmp(words, "lie unknown") == 0) {
+        lie = (struct zkt_lie){.kind = ZKT_LIE_UNKNOWN};
+        zkt_proxy_lie(proxy, &lie);
+    } else if (sscanf(words, "lie %d %d %d", &a, &b, &c) >= 2) {
+        zkt_proxy_lie(proxy, NULL);
+        lie =
+            (struct zkt_lie){.kind = ZKT_LIE_REFUSED, .number = a, .op = b, .times = c};
+        zkt_proxy_lie(proxy, &lie);
+    } else if (strcmp(words, "told") == 0) {
+        (void)printf("%d\n", atomic_load(&lie.told));
+    } else {
+        (void)printf("no order: %s\n", words);
+    }
+}
+
+/* Each line is an order, and "done" when it has been obeyed. */
 static void serve_proxy(void)
 {
-    static struct zkt_lie full = {
-        .kind = ZKT_LIE_REFUSED, .op = ZKT_OP_SET, .number = -125};
-    char line[300], host[512], *words;
-    zkt_proxy *p = proxy = zkt_proxy_start(base);
-    (void)snprintf(host, sizeof(host), "%s%s", zkt_proxy_host(p), zkt_chroot(hosts));
+    char line[300], host[512];
+    proxy = zkt_proxy_start(base);
+    (void)snprintf(host, sizeof(host), "%s%s", zkt_proxy_host(proxy),
+                   zkt_chroot(hosts));
     say(host);
     while (fgets(line, sizeof(line), stdin)) {
-        words = strtok(line, "\n");
-        if (strcmp(words, "cut") == 0) {
-            zkt_proxy_cut(p);
-        } else if (strcmp(words, "drop") == 0) {
-            zkt_proxy_drop_connections(p);
-        } else if (strcmp(words, "freeze") == 0) {
-            zkt_proxy_freeze(p, ZKT_TO_SERVER);
-        } else if (strcmp(words, "blackhole") == 0) {
-            zkt_proxy_blackhole(p);
-        } else if (strcmp(words, "mute") == 0) {
-            zkt_proxy_freeze(p, ZKT_TO_CLIENT);
-        } else if (strcmp(words, "thaw") == 0) {
-            zkt_proxy_thaw(p, ZKT_TO_CLIENT);
-        } else if (strcmp(words, "full") == 0) {
-            zkt_proxy_lie(p, &full);
-        } else if (strncmp(words, "at ", 3) == 0) {
-            arm(words + 3);
-        } else if (strncmp(words, "lose request ", 13) == 0) {
-            zkt_proxy_cut_before_request(p, atoi(words + 13));
-        } else if (strncmp(words, "lose answer ", 12) == 0) {
-            zkt_proxy_cut_after_request(p, atoi(words + 12));
-        } else if (strcmp(words, "lost") == 0) {
-            (void)puts(zkt_proxy_triggered(p) ? "yes" : "no");
-        } else if (strcmp(words, "heal") == 0) {
-            zkt_proxy_heal(p);
-        } else if (strncmp(words, "delay ", 6) == 0) {
-            zkt_proxy_delay(p, ZKT_TO_SERVER, atoi(words + 6));
-        } else {
-            const zkt_proxy_counts n = zkt_proxy_counters(p);
-            (void)printf("%lld requests, %lld connections\n", (long long)n.requests,
-                         (long long)n.connections);
-        }
+        obey(strtok(line, "\n"));
         say("done");
     }
 }
@@ -441,8 +478,6 @@ int main(int argc, char **argv)
         get(path, strcmp(verb, "get") == 0);
     } else if (strcmp(verb, "keep") == 0) {
         keep(argv + 2);
-    } else if (strcmp(verb, "expire") == 0) {
-        check(zkt_expire_session(hosts, (int64_t)strtoull(path, NULL, 16)), path);
     } else if (strcmp(verb, "locks") == 0) {
         make_locks(atoi(path));
     } else if (strcmp(verb, "word") == 0) {

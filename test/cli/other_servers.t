@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+
+zkr on servers that lack operations, or are too busy.
+
+  $ . "$TESTDIR/setup.sh"
+  $ begin() { fresh; serve proxy proxy; }
+
+A lock works with each of the habits that lack some, sums of ZKR_TEST_NO_CREATE2 and so on, on a path that has to be made.
+
+  $ begin
+  $ for habits in 1 5 2 6 9 10; do tell proxy "habits $habits"; zkr -z $host lock -w 60 /$habits/lock true; done
+  $ zk ls /
+  1
+  10
+  2
+  5
+  6
+  9
+
+Each kind of lock works, and each verb, as on ZooKeeper 3.4.
+
+  $ begin
+  $ tell proxy 'habits 5'
+  $ zkr -z $host lock -n /0/lock true
+  $ zkr -z $host lock -s /1/lock true
+  $ zkr -z $host lock --rw /2/lock true
+  $ zkr -z $host lock --permits 2/3 /3/lock true
+  $ zkr -z $host lock --also /4/lock /5/lock -- true
+  $ zkr -z $host lock --any /6/lock /0/lock -- true
+  $ zkr -z $host once --every=1h /7/lock true
+  $ zkr -z $host wait /0/lock
+  $ zkr -z $host status -q /0/lock
+  [1]
+
+Servers that can make no node are named, by their answer, by each verb.
+
+  $ begin
+  $ zk put /p
+  $ tell proxy 'lie unknown'
+  $ for verb in 'lock -w60' 'once --every=1h' elect; do zkr -z $host $verb /p true || echo "[$?]"; done
+  2> zkr: cannot acquire /p: the servers lack an operation that every ZooKeeper since 3.4 has (ZooKeeper code -6); use ZooKeeper 3.8 or later
+  [75]
+  2> zkr: cannot acquire /p: the servers lack an operation that every ZooKeeper since 3.4 has (ZooKeeper code -6); use ZooKeeper 3.8 or later
+  [75]
+  2> zkr: no candidate at /p: the servers lack an operation that every ZooKeeper since 3.4 has (ZooKeeper code -6); use ZooKeeper 3.8 or later
+  [75]
+
+So are those that give no reason. zetcd: no create2, and the transaction that takes its place fails without one.
+
+  $ begin
+  $ zk put /p
+  $ tell proxy 'habits 1'
+  $ tell proxy 'lie -100 14'
+  $ for verb in 'lock -w60' 'lock -n' 'once --every=1h' elect; do zkr -z $host $verb /p true || echo "[$?]"; done
+  2> zkr: cannot acquire /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  [75]
+  2> zkr: cannot acquire /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  [75]
+  2> zkr: cannot acquire /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  [75]
+  2> zkr: no candidate at /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  [75]
+
+Busy servers are asked again. The first two requests of a kind are throttled: lists, reads, writes; and a delete, which was
+carried out.
+
+  $ begin
+  $ hold held --on-revoke=ignore /p
+  $ while read -r op verb; do
+  >     tell proxy "lie -127 $op 2"
+  >     zkr -z $host $verb /p >said 2>&1
+  >     echo "$verb: $?, told $(tell proxy told)"
+  > done <<END
+  > 12 status -q
+  > 4 status -q
+  > 12 ls
+  > 12 wait -w 3
+  > 12 elect --yield -w 3
+  > 5 revoke
+  > 2 revoke -w 0 --force
+  > END
+  status -q: 0, told 2
+  status -q: 0, told 2
+  ls: 0, told 2
+  wait -w 3: 1, told 2
+  elect --yield -w 3: 1, told 2
+  revoke: 0, told 2
+  revoke -w 0 --force: 0, told 1
+  $ quietly await held
+  [79]
+
+Servers that stay busy are named.
+
+  $ begin
+  $ zk put /p
+  $ tell proxy 'lie -127 12'
+  $ zkr -z $host --connect-timeout=2 status /p
+  2> zkr: cannot read the contenders of /p: ZooKeeper refused the request (ZooKeeper code -127); try again later, or check -z and the servers
+  [75]
+  $ told=$(tell proxy told); [ $told -gt 2 ] && [ $told -lt 20 ]
