@@ -8,7 +8,7 @@ zkr: what is refused, by which status, in one line.
 Every mistake on the command line is 64.
 
   $ refused 64 <<'END'
-  > ''
+  > # nothing
   > frob
   > -q lock /p true
   > -z
@@ -247,9 +247,10 @@ So are servers that demand credentials. A session without credentials lives on t
   > revoke /p
   > wait /p
   > END
-  $ ZKR_SERVERS=$host zkr lock /p true
-  2> zkr: cannot acquire /p: not authorised; check --auth, and the ACL of the path
+  $ ZKR_SERVERS=$host zkr lock /p true 2>said
   [77]
+  $ grep -o -e 'check.* --auth' said | grep -o -e --auth
+  --auth
   $ ZKR_SERVERS=$host zkr --auth digest:a:b lock /p true
 
 So are sessions that may not own ephemeral nodes: the leader and a follower say so with different codes.

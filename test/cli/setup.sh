@@ -21,7 +21,8 @@ declare -A pid stdin served
 stable() {
     sed -E -e "s|${chroot:-/no/chroot}||g" -e "s|$servers|SERVERS|g" -e "s|$PWD/||g" \
         -e 's/_c_[0-9a-f-]{36}/_c_GUID/g' -e 's/0x[0-9a-f]{6,}/SESSION/g' \
-        -e 's/time=[0-9T:.-]+Z/time=TIME/' -e 's/ after [0-9.]+ s:/ after N s:/' -e 's/_ms=[0-9]+/_ms=N/g' -e 's/(token=|"fencing_token":|(, | with )token )[0-9]+/\1TOKEN/g' -e 's/("held_since":)([0-9]+|null)/\1HELD/g' \
+        -e 's/time=[0-9T:.-]+Z/time=TIME/' -e 's/ after [0-9.]+ s:/ after N s:/' -e 's/_ms=[0-9]+/_ms=N/g' \
+        -e 's/(token=|"fencing_token":|(, | with )token )[0-9]+/\1TOKEN/g' -e 's/("held_since":)([0-9]+|null)/\1HELD/g' \
         -e 's/("(created_ms|age_ms|waiting_since|session_timeout_ms)":)[0-9]+/\1MS/g' "$@"
 }
 

@@ -55,11 +55,7 @@ JSON agrees with the server.
   "session":"SESSION"
   "created_ms":MS
   "fencing_token":TOKEN
-  $ for each in $(tr -dc '0-9a-z\n' <said | sed -E 's/^(session|createdms|fencingtoken)//'); do grep -c "=$each$" stat; done
-  1
-  1
-  1
-  1
+  $ for each in $(tr -dc '0-9a-z\n' <said | sed -E 's/^(session|createdms|fencingtoken)//'); do grep -q "=$each$" stat || echo "not $each"; done
   $ let_go me
 
 --watch shows each change, by a watch: between the changes the servers hear pings at most.
@@ -147,7 +143,7 @@ Bad versions are warned of. These say one thing to "srvr", and nothing to whoeve
   $ IFS=' ' read -ra all <<<"$zookeepers ClickHouse_Keeper_version:_v26.8.1.1"
   $ bg shams python3 shams.py "${all[@]//_/ }"
   $ soon shows v26.8.1.1 out shams
-  $ zkr -z $servers,$(cut -d ' ' -f 1 $work/shams.out | paste -sd ,) status -v /p 2>&1 |
+  $ zkr -z $servers,$(cut -d ' ' -f 1 $work/shams.out | paste -sd ,)$chroot status -v /p 2>&1 |
   >     grep -v "server $servers\|SERVERS\|info:\|ZOO_ERROR" | sed 's/127.0.0.1:[0-9]*/HOST/'
   nobody; there is no /p
   server HOST: version 3.4.14
@@ -183,6 +179,6 @@ One that accepts and says nothing, as a frozen one does, is not waited for.
   > END
   $ bg silent python3 silent.py
   $ soon holds silent
-  $ zkr -z $servers,$(out silent) status -v /p 2>/dev/null | grep $(out silent) | sed "s/$(out silent)/HOST/"
+  $ zkr -z $servers,$(out silent)$chroot status -v /p 2>/dev/null | grep $(out silent) | sed "s/$(out silent)/HOST/"
   server HOST does not answer
   $ end silent

@@ -155,7 +155,9 @@ static void list(const char *path)
 {
     zkt_list l;
     check(zkt_children(hosts, path, &l), path);
-    qsort(l.name, (size_t)l.count, sizeof(l.name[0]), by_name);
+    if (l.count > 0) {
+        qsort(l.name, (size_t)l.count, sizeof(l.name[0]), by_name);
+    }
     for (int i = 0; i < l.count; i++) {
         (void)puts(l.name[i]);
     }
