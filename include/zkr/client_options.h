@@ -176,9 +176,7 @@ typedef struct zkr_client_options {
      * Look ahead: the third and later waiters of a mutex also watch the node before the node ahead,
      * and get the list and the lease that they need before it is their turn. Then one event grants,
      * at any depth of the queue, after any wait. It costs two requests more for each wait, and lease
-     * probes while the holder is the only one ahead. 0 = where that pays (default): where round trips
-     * take 0.5 ms or more, or this client waits for one lock at a time, unless waiters often give up;
-     * 1 = always; -1 = never.
+     * probes while the holder is the only one ahead. 0 = yes (default); -1 = no.
      */
     int64_t look_ahead;
     /**

@@ -21,8 +21,8 @@
  * the cache, for a node of another client reads that node with a watch, and so hears when the node is gone.
  *
  * The cache counts on the nodes of other clients only while the last node of ours is still being deleted: so soon after a
- * hold, the waiters behind it have hardly gone. So eight processes that lock again and again need one list a cycle, when
- * they are woken, and none when they join.
+ * hold, the waiters behind it have hardly gone. So two processes that lock again and again need one list a cycle, when they
+ * are woken, and none when they join.
  *
  * All functions need the client's lock.
  */

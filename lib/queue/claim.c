@@ -446,35 +446,6 @@ struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim)
 
 /* --- looking ahead --- */
 
-/* A look in vain counts as many waits as IN_VAIN. From VAIN_ENOUGH on no claim looks ahead. */
-enum { IN_VAIN = 4, VAIN_MOST = 16, VAIN_ENOUGH = 8, LATELY_MS = 1000 };
-
-/*
- * Looking ahead costs two more requests for each wait, and saves the next holder a round trip. That pays where round trips
- * are long. Where they are short, it pays while the client waits for one lock at a time, for requests about several locks
- * queue up. It does not pay where waiters often give up.
- */
-bool zkr__claim_looks_ahead(const struct zkr__claim *claim)
-{
-    zkr_client *c = claim->q->c;
-    const struct zkr__engine *engine = claim->engine;
-    const struct zkr__directory *d = claim->directory;
-    bool far = c->shortest_trip >= ZKR__MS / 2;
-    bool one = (!engine->contended || engine->contended == d) &&
-               zkr__now(c) >= engine->several_until;
-    bool pays = (far || one) && d->vain < VAIN_ENOUGH;
-    return c->options.look_ahead > 0 || (c->options.look_ahead == 0 && pays);
-}
-
-void zkr__claim_has_looked(struct zkr__claim *claim)
-{
-    struct zkr__directory *d = claim->directory;
-    if (claim->k.look != ZKR__PREPARED) {
-        int vain = d->vain + IN_VAIN;
-        d->vain = (signed char)(vain < VAIN_MOST ? vain : VAIN_MOST);
-    }
-}
-
 void zkr__claim_probe_later(zkr_client *c)
 {
     enum { PART = 16 };
@@ -485,17 +456,6 @@ void zkr__claim_probe_later(zkr_client *c)
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
 {
     zkr_client *c = claim->q->c;
-    struct zkr__engine *engine = claim->engine;
-    struct zkr__directory *d = claim->directory;
-    bool parked = claim->k.phase == ZKR__PARKED;
-    if (parked && !claim->parked) {
-        if (engine->contended && engine->contended != d) {
-            engine->several_until = zkr__now(c) + LATELY_MS * ZKR__MS;
-        }
-        engine->contended = d;
-        d->vain = (signed char)(d->vain - (d->vain > 0));
-    }
-    claim->parked = parked;
     bool keeps_lease = zkr__claim_keeps_lease(&claim->k);
     if (keeps_lease && !claim->keeps_lease) {
         zkr__claim_probe_later(c);

@@ -23,8 +23,8 @@ struct zkr__claim {
     int refs;
     int bytes; /* of the engine's node_bytes */
     bool live; /* not GONE yet: the engine has a reference */
-    /* Counted in the engine's `looking`; in the client's `prepared`; the claim has begun to wait behind others. */
-    bool looks : 1, keeps_lease : 1, parked : 1;
+    /* Counted in the engine's `looking`; in the client's `prepared`. */
+    bool looks : 1, keeps_lease : 1;
     bool stands : 1, in_line : 1; /* in the directory: keep.h */
     /* Its node is being made, or waits until fewer are: admission.h. */
     bool admitted : 1, awaits_admission : 1;
@@ -195,13 +195,9 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 /* Takes one claim out of `behind`; NULL: there is none. */
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* The claim is to look ahead, if it can: claim_state.h. */
-bool zkr__claim_looks_ahead(const struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim looked ahead by a list, and is prepared; or in vain, for others were still there. */
-void zkr__claim_has_looked(struct zkr__claim *claim) ZKR__LOCKED;
 /* A claim needs the lease from now on. A short hold, or wait, costs no probe, unless little of the lease is left. */
 void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
-/* The claim has made a step: note whether it waits, and whether the lease is to be kept for it. */
+/* The claim has made a step: note whether the lease is to be kept for it. */
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* How long a claim without a watch waits before it looks again. */

@@ -409,7 +409,7 @@ static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
 {
     /* Below that number there are a billion numbers left. */
     bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
-    if (claim->k.member || may_begin_anew || !zkr__claim_looks_ahead(claim)) {
+    if (claim->k.member || may_begin_anew || claim->q->c->options.look_ahead < 0) {
         return ZKR__LOOKS_NOT;
     }
     if (verdict->then == ZKR__THEN_OURS) {

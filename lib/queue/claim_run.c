@@ -430,9 +430,6 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     unsigned todo = zkr__claim_step(&claim->k, &e);
     zkr__claim_recount_bytes(claim); /* first: its owner may make another at once */
     record_hand_over(claim, before, look, e.kind);
-    if (before == ZKR__PARKED && e.kind == ZKR__EV_LISTED) {
-        zkr__claim_has_looked(claim);
-    }
     /* A claim that begins to leave makes room. */
     bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
     claim->directory->seen -=

@@ -64,7 +64,6 @@ struct zkr__directory {
     unsigned departures; /* times that a claim of ours began to leave, or left */
     uint16_t
         joining; /* nodes that are being made, at most those of one group or joining_max */
-    signed char vain;     /* grows with each look-ahead in vain (claim.c) */
     bool listing : 1;     /* a list is on its way */
     bool used : 1;        /* a node of ours was made in this session */
     bool warned : 1;      /* that the directory may not be deleted */

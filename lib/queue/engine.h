@@ -76,10 +76,6 @@ struct zkr__engine {
     struct zkr__timer ghost_timer;
     bool ghosts_seen; /* that such a node was still there is in the log */
     int64_t looking;  /* claims that look again now and then, for want of a watch */
-    /* The directory in which a claim of ours began to wait behind others last; NULL = none did. Never followed. */
-    const struct zkr__directory *contended;
-    /* Until then claims of ours count as waiting in several directories. */
-    int64_t several_until;
     struct zkr__spared spared;
     size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;

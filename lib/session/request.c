@@ -202,8 +202,6 @@ static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
     }
     int64_t counted = zkr__sooner(took, 2 * c->round_trip + ZKR__MS);
     c->round_trip += (counted - c->round_trip) / SMOOTHING;
-    c->shortest_trip =
-        c->shortest_trip == 0 ? took : zkr__sooner(took, c->shortest_trip);
     c->nudge_pause = 0;
 }
 

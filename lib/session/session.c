@@ -14,7 +14,7 @@ static void session_begins(zkr_client *c, const struct zkr__link *link) ZKR__LOC
 {
     c->epoch++;
     c->stats.sessions++;
-    c->connections = c->unheard = c->shortest_trip = 0;
+    c->connections = c->unheard = 0;
     c->heard_at = c->suspended_at = zkr__now(c);
     c->session_id = c->door->session_id(link->zh);
     c->session_ms = c->granted_ms = c->door->timeout_ms(link->zh);
@@ -36,7 +36,6 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
     int64_t before = c->granted_ms;
     c->stats.reconnects++;
     c->connections++;
-    c->shortest_trip = 0;
     c->unheard++;
     c->told = zkr__later(c->told, c->lease.until);
     c->granted_ms = c->door->timeout_ms(link->zh);

@@ -104,8 +104,8 @@ ZKT_CASE(after_a_long_wait_it_asks_for_nothing_either)
 ZKT_CASE(to_look_ahead_costs_two_watches_and_a_list)
 {
     static struct line l;
-    line_up(&l, 2, SESSION_MS, 1);
-    zkr_client *c = client(SESSION_MS, 1);
+    line_up(&l, 2, SESSION_MS, 0);
+    zkr_client *c = client(SESSION_MS, 0);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor last;
     zkt_door_focus(c);
@@ -143,52 +143,6 @@ ZKT_CASE(without_it_the_event_is_followed_by_a_list)
     disperse(&l);
 }
 
-/* The claim of a client that has but one. */
-static struct zkr__claim *claim_of(zkr_client *c) ZKR__LOCKED
-{
-    const struct zkr__engine *engine = c->engine;
-    assert_non_null(engine->claims);
-    assert_null(engine->claims->next);
-    return engine->claims;
-}
-
-/* A client looks ahead where it waits for one lock alone, or where round trips are long; unless waiters give up. */
-ZKT_CASE(it_looks_ahead_where_that_pays)
-{
-    static struct line l;
-    line_up(&l, 3, SESSION_MS, 0);
-    zkr_client *c = l.clients[3];
-    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
-    zkr__lock(c);
-    struct zkr__claim *claim = claim_of(c);
-    c->shortest_trip = ZKR__MS / 10;
-    assert_ptr_equal(claim->engine->contended, claim->directory);
-    assert_int_equal(claim->k.look, ZKR__BEHIND_MORE);
-    assert_true(zkr__claim_looks_ahead(claim));
-    claim->engine->several_until = zkr__now(c) + PATIENCE_MS * ZKR__MS;
-    assert_false(zkr__claim_looks_ahead(claim));
-    c->shortest_trip = ZKR__MS;
-    assert_true(zkr__claim_looks_ahead(claim));
-    claim->engine->several_until = 0;
-    int before = claim->directory->vain;
-    assert_int_equal(before, 0);
-    zkr__unlock(c);
-    /* The second gives up, and the first holds still. */
-    ZKT_MUST(zkr_mutex_cancel(l.mutexes[1]));
-    zkt_actor_is_refused(&l.actors[1], ZKR_ECANCELED);
-    ZKT_EVENTUALLY(claim->directory->vain > before, PATIENCE_MS);
-    zkr__lock(c);
-    assert_int_equal(claim->k.look, ZKR__BEHIND_TWO);
-    claim->directory->vain = (signed char)(2 * claim->directory->vain);
-    assert_false(zkr__claim_looks_ahead(claim));
-    c->options.look_ahead = 1;
-    assert_true(zkr__claim_looks_ahead(claim));
-    zkr__unlock(c);
-    ZKT_MUST(zkt_actor_end(&l.actors[0]));
-    ZKT_MUST(zkt_actor_end(&l.actors[2]));
-    ZKT_MUST(zkt_actor_end(&l.actors[3]));
-}
-
 enum { RING = 4, CYCLES = 30 };
 
 /* Clients that leave a queue, and enter again at once, one after the other. The requests of one are counted. */
@@ -198,7 +152,7 @@ static void go_round(void)
     zkr_mutex *mutexes[RING];
     zkr_ticket *tickets[RING];
     for (int i = 0; i < RING; i++) {
-        clients[i] = client(SESSION_MS, 1);
+        clients[i] = client(SESSION_MS, 0);
         mutexes[i] = zkt_mutex(clients[i]);
         ZKT_MUST(zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL, &tickets[i]));
         ZKT_EVENTUALLY(zkt_all_answered(clients[i]), PATIENCE_MS);
