@@ -27,11 +27,13 @@
  * another client there.
  *
  * **Watches.** libzookeeper names all watches of a session in one request whenever it re-connects, and servers drop a
- * connection for a request above jute.maxbuffer (1,048,575 bytes if not set). So a client sets no more than 900,000
- * bytes of watches: the length of each watched path, with the chroot, and 4. A third of that is for what it could do
- * without: its own nodes, and paths that it uses again and again. What finds no room is looked at every second, or less
- * often if there is much of it (ticket.h says how many tickets that concerns). Where servers allow less than a MiB, or
- * for any other reason, a session may connect but get no answer. After 8 such connections in a row, and a session
+ * connection for a request above jute.maxbuffer (1,048,575 bytes if not set). So the watches that a client needs may take
+ * 850,000 bytes: the length of each watched path, with the chroot, and 4. ticket.h says which these are. A request whose
+ * watch finds no room fails with ZKR_ELIMIT: use a second client. A watch counts until its node or the children there
+ * change, or the session ends, even if the request that set it has timed out. Watches that a client can do without may
+ * take 150,000 bytes more.
+ *
+ * Where servers allow less than a MiB, or for any other reason, a session may connect but get no answer. After 8 such connections in a row, and a session
  * timeout without any answer, the client gives it up and opens the next one: the old one would never end, as each
  * connection renews it. Now its nodes go at the end of its timeout.
  *

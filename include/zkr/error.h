@@ -45,7 +45,7 @@ extern "C" {
     X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")               \
     X(ENOANSWER, -17, true, "no server answered in time")                              \
     X(EOWNERDEAD, -18, false, "held, and the last holder ended without release")       \
-    X(ELIMIT, -19, false, "too many nodes for one client")                             \
+    X(ELIMIT, -19, false, "too many nodes or watches for one client")                  \
     X(EFOREIGN, -20, false,                                                            \
       "another program uses the path, and a lock node would break it")
 

@@ -118,7 +118,8 @@ typedef struct zkr_leader_latch_options {
  *
  * Blocks:   no.   Threads:  any; starts none.
  * Session:  the object outlives sessions.
- * Cost:     no request; with on_contenders one, and a watch that stays while the latch does.
+ * Cost:     no request; with on_contenders one, and a watch that stays while the latch does. If the client has no room
+ *           for the watch (client.h), on_contenders comes up to eight session timeouts late.
  * Curator:  new LeaderLatch(client, path, id).   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
@@ -133,7 +134,7 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  * @l  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (it is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
- * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes: ticket.h). Errors of servers are reported later, by state, await
+ * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes or watches: ticket.h). Errors of servers are reported later, by state, await
  * and on_failed.
  *
  * Blocks:   no; no server need be there.
@@ -193,7 +194,8 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
  * Returns ZKR_OK (it surely led a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
  * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the
  * candidacy: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED
- * (the client is shut down), ZKR_ELIMIT (it has too many nodes), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another permanent error.
+ * (the client is shut down), ZKR_ELIMIT (it has too many nodes or watches), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another
+ * permanent error.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.

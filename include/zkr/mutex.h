@@ -177,7 +177,7 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * with ZKR_FOREVER, also if the calling thread would wait for itself: it holds the path by another object of this
  * client, and not both as readers), ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut
  * down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE
- * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes: ticket.h; use a second client), ZKR_EFOREIGN (another
+ * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes or watches: ticket.h; use a second client), ZKR_EFOREIGN (another
  * program uses the path, and a lock node would break it: docs/clients.md), ZKR_EINVAL,
  * ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its
  * node is deleted, or will be as soon as a server can be reached.
@@ -377,7 +377,8 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH,
- * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
+ * ZKR_ELIMIT (the client has too many watches: client.h), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or
+ * in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.

@@ -28,16 +28,29 @@
  * 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 bytes more, that of a latch 1 more, a
  * permit 8 more. Nodes of threads, latches and selectors count too, and so do kept nodes (options.keep_ms) and requests
  * that wait for a kept node. A node counts from its request until its delete is confirmed. A request without room fails
- * with ZKR_ELIMIT: use a second client. The reason is that the servers write the paths of all nodes into one transaction
+ * with ZKR_ELIMIT: use a second client. 5,000 tickets fit on paths of 100 characters, whether they hold, wait in line or
+ * wait on as many paths. The reason is that the servers write the paths of all nodes into one transaction
  * when the session ends. If that transaction is longer than jute.maxbuffer (1 MiB by default), the servers go down and
  * cannot start again. If jute.maxbuffer is set lower, one client must have fewer nodes.
  *
- * A session also has room for only so many bytes of watches (client.h). A ticket behind a node of another client
- * watches that node, for 60 bytes and the length of the ticket's path: there is always room for 6,600 such tickets
- * on paths of 30 characters, and for 4,200 on paths of 80. A ticket behind a ticket of its own client needs no watch.
- * A ticket that finds no room for its watch polls: it hears of its turn, of the end of its node or of a request to
- * release not at once but within 1 second, and 4 ms for each ticket of the client that polls. It keeps its place in
- * the queue.
+ * The watches that a client needs may take 850,000 bytes (client.h). A watch takes 4 bytes and the length of its path, so
+ * a watch on the node of a mutex takes as much as the node. These are needed:
+ *
+ * | who | watch |
+ * |---|---|
+ * | a ticket right behind a node of another client | on that node; tickets behind the same node share it |
+ * | a ticket behind a ticket of its own client | none |
+ * | a ticket with options.watch_node or on_revoke | on its own node, from the request on |
+ * | a ticket for several locks of which one is not free | on its own node at each path that is free |
+ * | tickets for permits that are not free | for each semaphore on its leases, and for the first in line on its node at the gate |
+ *
+ * 9,400 tickets of a mutex fit behind nodes of other clients on as many paths of 30 characters, 6,000 on paths of 80 and
+ * 5,000 on paths of 100. Without room for a needed watch the ticket fails with ZKR_ELIMIT, when it is requested or while
+ * it waits, and those behind it go on.
+ *
+ * Any other ticket watches its own node if there is room, and does not ask for its node again if there is none. Then a
+ * ticket that waits notices only at its turn that somebody has deleted its node, and queues again. A hold notices the
+ * deletion with the next lease probe, and does not notice a request to release.
  */
 #ifndef ZKR_TICKET_H
 #define ZKR_TICKET_H

@@ -9,9 +9,6 @@
 #include "session/log.h"
 #include "session/resolve.h"
 
-/* How often a node is read for which there is no room for a watch. */
-enum { LOOK_MS = 1000 };
-
 /* The purpose of a request, besides the kinds of operations. */
 enum { ASKED_CHROOT = ZKR__OP_CREATES + 1 };
 
@@ -171,10 +168,10 @@ on_answer(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCK
 
 static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
 {
-    const struct zkr__op op = {.kind = kind,
-                               .path = w->path,
-                               .watch = true,
-                               .vital = w->kind == ZKR__FOLLOW_COUNT};
+    const struct zkr__op op = {
+        .kind = kind,
+        .path = w->path,
+        .watch = w->kind == ZKR__FOLLOW_COUNT ? ZKR__WATCH_VITAL : ZKR__WATCH_NEEDED};
     /* When no answer is to come, the session ends, and the next session asks. */
     w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
 }
@@ -233,15 +230,13 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
         find_missing(w);
     } else if (asked == ZKR__OP_EXISTS && found) {
         read_node(w); /* made a moment ago */
-    } else if (asked != ASKED_CHROOT && (found || missing)) {
-        w->armed = !answer->unwatched;
+    } else if (asked != ASKED_CHROOT && (found || missing) && !answer->unwatched) {
+        w->armed = true;
         w->failures = 0;
-        zkr__engine_timer(w->engine, &w->retry,
-                          w->armed ? zkr__engine_doubts_at(w->engine)
-                                   : zkr__now(w->c) + LOOK_MS * ZKR__MS);
+        zkr__engine_timer(w->engine, &w->retry, zkr__engine_doubts_at(w->engine));
         take_answer(w, answer);
     } else {
-        fail(w, answer->code);
+        fail(w, found || (missing && answer->unwatched) ? ZKR_ELIMIT : answer->code);
     }
 }
 

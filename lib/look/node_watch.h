@@ -17,13 +17,15 @@ struct zkr__node_watch;
 enum zkr__node_watch_kind {
     /*
      * The contenders among the children: the sum of zkr__fingerprint(), 0 for a missing node. The first list is no
-     * change. The children are listed only while on_change is set or a thread waits. When there is no room for a watch,
-     * they are listed each second.
+     * change. The children are listed only while on_change is set or a thread waits. Without room for the watch they
+     * cannot be read (ZKR_ELIMIT).
      */
     ZKR__FOLLOW_CONTENDERS,
     /*
      * The number in the node: 4 bytes, big-endian, as Curator's SharedCount writes it, or ZKR__COUNT_…. A number that has
-     * changed, or whose session has ended, is unknown at once, until the new one is read.
+     * changed, or whose session has ended, is unknown at once, until the new one is read. There is room for its watch in
+     * any case: without it no permit would be granted, and no call would return why. There are few, one for each
+     * semaphore.
      */
     ZKR__FOLLOW_COUNT
 };

@@ -83,7 +83,7 @@ static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
 void zkr__cache_begin(struct zkr__directory *d)
 {
     const struct zkr__op op = {
-        .kind = ZKR__OP_GET, .path = d->path, .watch = true, .spare = true};
+        .kind = ZKR__OP_GET, .path = d->path, .watch = ZKR__WATCH_SPARE};
     if (zkr__cache_guards(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
         drop_guard(d);
     }
@@ -368,7 +368,7 @@ void zkr__list_send(struct zkr__directory *d)
     DL_FOREACH2(d->later, claim, list_next)
     {
         claim->list = ZKR__THIS_LIST;
-        op.watch = op.watch || claim->k.watch_children;
+        op.watch = claim->k.watch_children ? ZKR__WATCH_NEEDED : op.watch;
         d->engine->spared.shared += claim != d->later;
     }
     d->askers = d->later;

@@ -23,6 +23,13 @@ static size_t node_room(const struct zkr__queue *q)
     return strlen(q->dir) + 1 + ZKR__NAME_ROOM;
 }
 
+/* Room for the watch on its own node. */
+static void reserve(struct zkr__claim *claim) ZKR__LOCKED
+{
+    claim->reserves = true;
+    zkr__watch_reserve(claim->q->c, claim->bytes);
+}
+
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine,
                                    const struct zkr__entry *entry)
@@ -52,18 +59,33 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
     claim->k.keeps_place = q->keeps_place;
     claim->k.has_metadata = q->writes_metadata && q->c->options.lease_probe_ms >= 0;
     DL_APPEND(engine->claims, claim);
+    if (q->watch_node) {
+        reserve(claim);
+    }
     return claim;
 }
 
 bool zkr__claim_fits(const struct zkr__queue *q, const struct zkr__engine *engine)
 {
-    return engine->node_bytes + zkr__queue_path_bytes(q) <= engine->node_bytes_max;
+    int64_t bytes = zkr__queue_path_bytes(q);
+    return engine->node_bytes + bytes <= engine->node_bytes_max &&
+           (!q->watch_node || zkr__watch_may_reserve(q->c, bytes));
+}
+
+bool zkr__claim_reserve(struct zkr__claim *claim, const struct zkr__queue *q)
+{
+    bool fits = zkr__watch_may_reserve(q->c, claim->bytes);
+    if (q->watch_node && !claim->reserves && fits) {
+        reserve(claim);
+    }
+    return !q->watch_node || claim->reserves;
 }
 
 void zkr__claim_recount_bytes(struct zkr__claim *claim)
 {
     if (claim->k.phase == ZKR__GONE) {
         claim->engine->node_bytes -= claim->bytes;
+        zkr__watch_reserve(claim->q->c, claim->reserves ? -claim->bytes : 0);
         claim->bytes = 0;
     }
 }
@@ -467,27 +489,8 @@ void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
     }
 }
 
-/* --- without a watch --- */
-
-/*
- * A claim for whose watch there was no room looks again after LOOK_MS, and up to LOOK_EACH_MS later for each claim that
- * does so. So a client sends no more than some 500 requests a second for that.
- */
-enum { LOOK_MS = 1000, LOOK_EACH_MS = 4 };
-
-int64_t zkr__claim_look_pause(const struct zkr__claim *claim)
+void zkr__claim_settle_doubt(struct zkr__claim *claim)
 {
-    zkr_client *c = claim->q->c;
-    int64_t others = claim->engine->looking * LOOK_EACH_MS * ZKR__MS;
-    uint64_t later = zkr__retry_random(&c->random) % (uint64_t)(others + 1);
-    return LOOK_MS * ZKR__MS + (int64_t)later;
-}
-
-void zkr__claim_settle_look(struct zkr__claim *claim)
-{
-    bool looks = zkr__claim_looks(&claim->k);
-    claim->engine->looking += looks - claim->looks;
-    claim->looks = looks;
     bool heeds = claim->k.phase == ZKR__HELD && claim->q->watch_node;
     if (!heeds && !zkr__path_watches(&claim->ahead_watcher)) {
         claim->doubt_at = 0;

@@ -21,10 +21,10 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    int bytes; /* of the engine's node_bytes */
-    bool live; /* not GONE yet: the engine has a reference */
-    /* Counted in the engine's `looking`; in the client's `prepared`. */
-    bool looks : 1, keeps_lease : 1;
+    int bytes; /* of the engine's node_bytes; with @reserves of the client's watch_reserved, too */
+    bool live;         /* not GONE yet: the engine has a reference */
+    bool reserves : 1; /* there is room for the watch on its own node */
+    bool keeps_lease : 1; /* counted in the client's `prepared` */
     bool stands : 1, in_line : 1; /* in the directory: keep.h */
     /* Its node is being made, or waits until fewer are: admission.h. */
     bool admitted : 1, awaits_admission : 1;
@@ -119,9 +119,15 @@ struct zkr__entry {
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine,
                                    const struct zkr__entry *entry) ZKR__LOCKED;
-/* Is there room for the node of one more claim? If not, no claim may be made, unless it takes the place of another. */
+/*
+ * Is there room for the node of one more claim, and for the watch on it in a queue with watch_node? If not, no claim may be
+ * made, unless it takes the place of another.
+ */
 bool zkr__claim_fits(const struct zkr__queue *q,
                      const struct zkr__engine *engine) ZKR__LOCKED;
+/* The claim is to be one of @q: have room for the watch on its own node, if @q wants it. False: there is none. */
+bool zkr__claim_reserve(struct zkr__claim *claim,
+                        const struct zkr__queue *q) ZKR__LOCKED;
 /* A GONE claim needs no room any more. */
 void zkr__claim_recount_bytes(struct zkr__claim *claim) ZKR__LOCKED;
 /* A reference keeps the memory, and the text of the node. */
@@ -200,9 +206,7 @@ void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
 /* The claim has made a step: note whether the lease is to be kept for it. */
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* How long a claim without a watch waits before it looks again. */
-int64_t zkr__claim_look_pause(const struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim has made a step: note whether it looks again and again, and when its watch is to be doubted. */
-void zkr__claim_settle_look(struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim has made a step: note when its watch is to be doubted. */
+void zkr__claim_settle_doubt(struct zkr__claim *claim) ZKR__LOCKED;
 
 #endif

@@ -238,24 +238,31 @@ static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 static void get(struct zkr__claim *claim,
                 enum zkr__asked asked,
                 const char *path,
-                bool spare) ZKR__LOCKED
+                enum zkr__watch watch) ZKR__LOCKED
 {
-    const struct zkr__op op = {
-        .kind = ZKR__OP_GET, .path = path, .watch = true, .spare = spare};
+    const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path, .watch = watch};
     if (path) {
         ask(claim, asked, &op);
     }
 }
 
+/* A member that is READY is granted by an old list, and has to know that its node is there. */
+static enum zkr__watch own_watch(const struct zkr__claim *claim)
+{
+    return claim->reserves                ? ZKR__WATCH_RESERVED
+           : claim->k.phase == ZKR__READY ? ZKR__WATCH_NEEDED
+                                          : ZKR__WATCH_SPARE;
+}
+
 static void get_own(struct zkr__claim *claim) ZKR__LOCKED
 {
     if (claim->k.downgrade != ZKR__DOWNGRADE_READS) {
-        get(claim, ZKR__ASKED_OWN, claim->node, !claim->q->watch_node);
+        get(claim, ZKR__ASKED_OWN, claim->node, own_watch(claim));
         return;
     }
     char *writer = writer_node(claim);
     if (writer) {
-        get(claim, ZKR__ASKED_OWN, writer, true);
+        get(claim, ZKR__ASKED_OWN, writer, ZKR__WATCH_SPARE);
     } else {
         zkr__claim_refuse(claim, ZKR__ASKED_OWN, ZKR_ENOMEM);
     }
@@ -289,10 +296,11 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
         list(claim);
     }
     if (todo & ZKR__DO_GET_AHEAD) {
-        get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher), false);
+        get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher),
+            ZKR__WATCH_NEEDED);
     }
     if (todo & ZKR__DO_GET_BEFORE) {
-        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), true);
+        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), ZKR__WATCH_SPARE);
     }
     if (todo & ZKR__DO_PROVE) {
         ask(claim, ZKR__ASKED_PROVE, &prove);

@@ -236,10 +236,8 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_PACE) {
         claim->retry_at = zkr__from_boot(c, zkr__lease_probe_at(&c->lease));
     }
-    if (todo & (ZKR__DO_LOOK | ZKR__DO_LOOK_LATER)) {
-        bool seen = todo & ZKR__DO_LOOK;
-        claim->quiet_at = zkr__now(c) + (seen ? zkr__claim_look_pause(claim)
-                                              : refusal_pause(c, claim->k.refusals));
+    if (todo & ZKR__DO_LOOK_LATER) {
+        claim->quiet_at = zkr__now(c) + refusal_pause(c, claim->k.refusals);
     }
     if (todo & ZKR__DO_QUIET) {
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY);
@@ -391,7 +389,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     if (zkr__claim_stage(k) == ZKR__REMOVING) {
         claim->directory->departures++;
     }
-    zkr__claim_settle_look(claim);
+    zkr__claim_settle_doubt(claim);
     zkr__claim_settle_look_ahead(claim);
     zkr__admission_settle(claim);
     zkr__keep_settle(claim);

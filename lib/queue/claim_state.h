@@ -44,6 +44,10 @@
  * the list that goes out with the create, or with its answer, needs no such get: the node was made just before. A member
  * that is READY is granted by an older list, so it watches its node as soon as another member is PARKED.
  *
+ * --- Without room for a watch (session/watches.h) nobody polls. A claim fails that waits for a node or for the directory,
+ * and so does a READY member. Any other claim does without the watch on its own node: it is SEEN, and gets the node again
+ * when that decides.
+ *
  * --- Looking ahead. A claim that is PARKED behind the node C, with other nodes before C, would have to list when C is
  * gone. So the claim also watches B, the node before C, and does what there is to do while C holds:
  *
@@ -126,8 +130,7 @@ enum zkr__event_kind {
     ZKR__EV_PROVED,         /* answer to the write of PROVING or DOUBTED: code */
     ZKR__EV_REMOVED,        /* answer to the delete: code */
     ZKR__EV_RESTORED,       /* answer to the write over a revocation request: code */
-    /* Parked or held for a while: watch our own node, and look at what has no watch. */
-    ZKR__EV_QUIET,
+    ZKR__EV_QUIET,          /* parked or held for a while: watch our own node */
     /* A watch has been silent for long: zkr__engine_doubts_at(). */
     ZKR__EV_UNHEARD,
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
@@ -226,8 +229,7 @@ enum zkr__action {
     ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
     ZKR__DO_ASK_OWNER = 1 << 20,  /* whose node is at our path? */
     ZKR__DO_LOOK_LATER = 1 << 21, /* QUIET after a while that grows with `refusals` */
-    ZKR__DO_LOOK = 1 << 22,       /* QUIET after a longer while, for want of a watch */
-    ZKR__DO_GET_BEFORE = 1 << 23  /* get the node before the node ahead, with a watch */
+    ZKR__DO_GET_BEFORE = 1 << 22  /* get the node before the node ahead, with a watch */
 };
 
 /* A transaction that deletes our node is on its way: until its answer it is no loss that the node is gone. */
@@ -277,7 +279,6 @@ struct zkr__claim_state {
     /* Outcome of a member: its node was gone before all members were granted. */
     bool place_lost : 1;
     bool pauses : 1;    /* a member begins after a pause, or its successor does */
-    bool blind : 1;     /* PARKED: no room for the watch on what the claim waits for */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
     bool kept : 1;      /* HELD: without an owner, until the next one */
     enum zkr__look_ahead look : 3;
@@ -351,15 +352,6 @@ static inline bool zkr__claim_has_none(const struct zkr__claim_state *k)
            (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING);
 }
 
-/* The claim has to look again now and then, for want of a watch. */
-static inline bool zkr__claim_looks(const struct zkr__claim_state *k)
-{
-    bool settled =
-        k->phase == ZKR__PARKED || k->phase == ZKR__READY || k->phase == ZKR__HELD;
-    return settled &&
-           (k->own == ZKR__OWN_SEEN || (k->phase == ZKR__PARKED && k->blind));
-}
-
 /* The claim has a node, and does not hold: it waits, or must prove that it may hold. */
 static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
 {
@@ -411,7 +403,7 @@ zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reas
 
 /* Get our node with a watch, if there is no watch and there is a connection. */
 zkr__step zkr__watch_own;
-/* When to look again at what has no watch. */
+/* When to watch our own node, if that was not tried yet. */
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 
 /* The same request may get another answer next time; or it is refused for good. */

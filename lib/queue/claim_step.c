@@ -82,6 +82,9 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->watch_children = true; /* each list leaves a watch: nothing is missed */
         return zkr__enter(k, e, ZKR__LISTING);
     }
+    if (e->wait == ZKR__WAIT_CHILDREN && e->unwatched) {
+        return zkr__fail_claim(k, e, ZKR_ELIMIT);
+    }
     k->phase = ZKR__PARKED;
     k->waited = true;
     k->standstill =
@@ -89,14 +92,12 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     k->ahead = e->ahead;
     k->failures = k->standstill > ZKR__QUICK_RETRIES ? k->failures : 0;
     k->saw_ahead = false;
-    k->blind = e->wait == ZKR__WAIT_CHILDREN && e->unwatched;
-    unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD
-                     : k->blind                ? ZKR__DO_LOOK
-                                               : 0;
+    unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD : 0;
     ahead |= k->member || e->announces ? ZKR__DO_NOTIFY : 0;
     ahead |= look_ahead(k, e);
-    if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
-        k->look == ZKR__BEHIND_TWO) {
+    bool soon = e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
+                k->look == ZKR__BEHIND_TWO;
+    if (soon && k->own != ZKR__OWN_SEEN) {
         return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
     }
     return ahead | zkr__look_later(k);
@@ -306,8 +307,7 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
     }
     if (e->code == ZKR_OK) {
         k->saw_ahead = true;
-        k->blind = e->unwatched;
-        return k->blind ? ZKR__DO_LOOK : 0;
+        return e->unwatched ? zkr__fail_claim(k, e, ZKR_ELIMIT) : 0;
     }
     if (e->code == ZKR_EAUTH && k->saw_ahead) {
         return 0; /* the node is there, and so is ours: UNHEARD follows */
@@ -331,21 +331,11 @@ static unsigned on_ahead_changed(struct zkr__claim_state *k,
     return e->connected ? ZKR__DO_GET_AHEAD : zkr__retry_in(k, e, ZKR__LISTING);
 }
 
-/* PARKED: look at what the claim waits for. */
-static unsigned look_again(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__PARKED || !e->connected || leave_to_list(k)) {
-        return 0;
-    }
-    return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
-}
-
 static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool stands =
         k->phase == ZKR__PARKED || k->phase == ZKR__READY || k->phase == ZKR__HELD;
-    unsigned own = stands ? zkr__watch_own(k, e) : 0;
-    return own | (k->blind ? look_again(k, e) : 0);
+    return stands ? zkr__watch_own(k, e) : 0;
 }
 
 /* A hold doubts the watch on our own node; a claim that waits, the watch on what it waits for. */
@@ -356,7 +346,10 @@ static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_e
         k->own = ZKR__OWN_NONE;
         return zkr__watch_own(k, e);
     }
-    return look_again(k, e);
+    if (k->phase != ZKR__PARKED || !e->connected || leave_to_list(k)) {
+        return 0;
+    }
+    return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
 }
 
 /* --- granted, removed --- */
@@ -425,7 +418,6 @@ static unsigned on_connected(struct zkr__claim_state *k,
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
     unsigned todo = k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
     bool has_node = zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD;
-    todo |= k->phase == ZKR__PARKED && k->blind ? ZKR__DO_LOOK : 0;
     return has_node ? todo | zkr__watch_own(k, e) : todo;
 }
 

@@ -75,7 +75,6 @@ struct zkr__engine {
     struct zkr__ghost *ghost_asked; /* its delete has no answer yet */
     struct zkr__timer ghost_timer;
     bool ghosts_seen; /* that such a node was still there is in the log */
-    int64_t looking;  /* claims that look again now and then, for want of a watch */
     struct zkr__spared spared;
     size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;

@@ -115,7 +115,7 @@ static void watch_ready(struct zkr__group *group) ZKR__LOCKED
     }
     for (uint32_t i = 0; i < group->count && waits; i++) {
         if (zkr__group_member_is(group, i, ZKR__READY) &&
-            group->members[i]->k.own == ZKR__OWN_NONE) {
+            group->members[i]->k.own != ZKR__OWN_SET) {
             zkr__claim_tell(group->members[i], ZKR__EV_QUIET);
         }
     }

@@ -540,9 +540,9 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
                          dir);
     case ZKR_ELIMIT:
         return zkr__fail(code, dir,
-                         "the paths of this client's nodes would take more than %d "
-                         "bytes, with that for %s; use a second client",
-                         ZKR__NODES_BYTES, dir);
+                         "with %s the nodes of this client take over %d bytes, or its "
+                         "watches over %d; use a second client",
+                         dir, ZKR__NODES_BYTES, ZKR__WATCH_NEEDED_BYTES);
     case ZKR_EFOREIGN:
         return zkr__queue_refuse(hold->queue);
     case ZKR_ENONODE:

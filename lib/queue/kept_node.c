@@ -53,7 +53,7 @@ on_children(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LO
 static bool listen(struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__op op = {
-        .kind = ZKR__OP_CHILDREN, .path = d->path, .watch = true, .spare = true};
+        .kind = ZKR__OP_CHILDREN, .path = d->path, .watch = ZKR__WATCH_SPARE};
     struct zkr__keep *keep = d->keep;
     keep->news.on_event = on_event;
     if (!zkr__path_watch(&d->engine->watchers, &keep->news, d->path)) {
@@ -139,7 +139,8 @@ bool zkr__claim_take(struct zkr__claim **out,
         zkr__claim_check(claim);
         claim = find_free(q);
     }
-    if (!claim || q->c->shut || q->c->state == ZKR_STATE_AUTH_FAILED) {
+    if (!claim || q->c->shut || q->c->state == ZKR_STATE_AUTH_FAILED ||
+        !zkr__claim_reserve(claim, q)) {
         return false;
     }
     q->refs++;
@@ -156,7 +157,7 @@ bool zkr__claim_take(struct zkr__claim **out,
     *out = claim;
     zkr__claim_run(claim,
                    (struct zkr__claim_event){.kind = ZKR__EV_TAKEN, .passed = passed});
-    if (q->watch_node && claim->k.own == ZKR__OWN_NONE) {
+    if (q->watch_node) {
         zkr__claim_tell(claim, ZKR__EV_QUIET);
     }
     return true;

@@ -227,9 +227,7 @@ unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_even
 
 unsigned zkr__look_later(const struct zkr__claim_state *k)
 {
-    return k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET
-           : zkr__claim_looks(k)   ? ZKR__DO_LOOK
-                                   : 0;
+    return k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0;
 }
 
 /*
@@ -277,6 +275,9 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->phase = ZKR__LISTING; /* the answer to the list is next */
     }
     k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+    if (e->unwatched && k->phase == ZKR__READY) { /* an old list will grant it */
+        return zkr__fail_claim(k, e, ZKR_ELIMIT);
+    }
     k->unchecked = false;
     k->refusals = 0;
     k->version = e->version;
@@ -285,8 +286,8 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     }
     k->revocation = e->revocation; /* a request before the grant is told with it */
     return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
-           : k->phase == ZKR__HELD     ? zkr__heed(k, e) | zkr__look_later(k)
-                                       : zkr__look_later(k);
+           : k->phase == ZKR__HELD     ? zkr__heed(k, e)
+                                       : 0;
 }
 
 /*

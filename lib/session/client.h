@@ -20,6 +20,7 @@
 #include "session/dispatch.h"
 #include "session/lease.h"
 #include "session/meter.h"
+#include "session/watches.h"
 #include "session/zk.h"
 #include "session/zk_log.h"
 
@@ -163,7 +164,8 @@ struct zkr_client {
     unsigned idle_count;
     struct zkr__request *unsent; /* list: answers to come */
     bool overrun;                /* an answer or an event was lost for want of memory */
-    int64_t watch_most; /* bytes of a handle's watches (watches.h); tests allow fewer */
+    struct zkr__watch_bytes watch_most; /* of a handle; tests allow fewer */
+    int64_t watch_reserved;             /* bytes of needed watches (request.h) */
 
     /* --- guardian (guardian.h) --- */
     struct zkr__guardian *guardian; /* NULL = none */

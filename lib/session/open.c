@@ -202,7 +202,8 @@ static void set_fields(zkr_client *c, const struct zkr__env *env)
                                    .attempts = c->options.retry_attempts};
     c->random = (uint64_t)c->door->boot() | 1;
     c->session_ms = c->options.session_timeout_ms;
-    c->watch_most = ZKR__WATCH_BYTES;
+    c->watch_most = (struct zkr__watch_bytes){.needed = ZKR__WATCH_NEEDED_BYTES,
+                                              .spare = ZKR__WATCH_SPARE_BYTES};
     c->state = ZKR_STATE_CONNECTING;
 }
 

@@ -370,11 +370,24 @@ static int refused_code(const struct zkr__op *op, int zk_rc)
     return no_room ? ZKR_ENOMEM : code;
 }
 
+/* False: no memory to count a watch that is needed. */
+static bool
+take_watch(struct zkr__watches *w, const struct zkr__op *op, struct zkr__request *r)
+{
+    r->watch = op->watch ? zkr__watches_take(w, op) : 0;
+    r->unwatched = op->watch && r->watch == 0;
+    return !r->unwatched || op->watch == ZKR__WATCH_SPARE || !zkr__watches_fit(w, op);
+}
+
 static void
 send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKED
 {
     struct zkr__link *link = c->link;
     struct zkr__op sent = *op;
+    if (!take_watch(&link->watches, op, r)) {
+        keep_unsent(c, r, ZKR_ENOMEM, 0);
+        return;
+    }
     DL_APPEND(link->pending, r);
     r->asker = (struct zkr__asker){.answer = on_answer, .scratch = r->scratch};
     r->link = link;
@@ -382,9 +395,7 @@ send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKE
     r->container = op->container;
     r->sent = c->sent_at = c->door->boot();
     r->ups = link->ups;
-    r->watch = op->watch ? zkr__watches_take(&link->watches, op) : 0;
-    sent.watch = r->watch != 0;
-    r->unwatched = op->watch && !sent.watch;
+    sent.watch = r->unwatched ? ZKR__WATCH_NONE : op->watch;
     int zk_rc = c->door->submit(link->zh, &sent, &r->asker, &link->owner);
     if (zk_rc != 0) {
         settle_watch(r, ZKR_ECONNLOSS);
@@ -434,6 +445,20 @@ bool zkr__submit(zkr_client *c,
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op)
 {
     return !c->link || zkr__watches_fit(&c->link->watches, op);
+}
+
+bool zkr__watch_may_reserve(const zkr_client *c, int64_t bytes)
+{
+    int64_t needed = c->link ? c->link->watches.bytes.needed : c->watch_reserved;
+    return needed + bytes <= c->watch_most.needed;
+}
+
+void zkr__watch_reserve(zkr_client *c, int64_t bytes)
+{
+    c->watch_reserved += bytes;
+    if (c->link) {
+        c->link->watches.bytes.needed += bytes;
+    }
 }
 
 /* --- links --- */

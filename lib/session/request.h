@@ -81,6 +81,10 @@ bool zkr__answer_later(zkr_client *c,
 
 /* Is there room for the watch of @op? If not, the request is sent without the watch, and its answer says so. */
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op) ZKR__LOCKED;
+/* Is there room to reserve so many bytes of needed watches? */
+bool zkr__watch_may_reserve(const zkr_client *c, int64_t bytes) ZKR__LOCKED;
+/* Reserve them for a RESERVED watch, in this session and in later ones; below 0: give them back. */
+void zkr__watch_reserve(zkr_client *c, int64_t bytes) ZKR__LOCKED;
 
 /* Prepare a new client for requests, up to zkr__request_finish(). False: no memory. */
 bool zkr__request_begin(zkr_client *c);

@@ -143,6 +143,7 @@ static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
     link->c = c;
     link->servers = servers;
     link->watches.most = c->watch_most;
+    link->watches.bytes.needed = c->watch_reserved;
     link->watches.prefix = strlen(zkr__servers_chroot(servers));
     link->begun = c->door->boot();
     zkr__follow_begin(link);

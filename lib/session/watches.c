@@ -9,11 +9,14 @@
 /* A watched path, known by its hash. Among ten thousand paths two share a hash once in a hundred times; then some bytes
  * go uncounted. */
 struct zkr__watch_cell {
-    uint32_t key;   /* 0 = empty */
-    uint16_t bytes; /* a longer path is not watched */
-    uint8_t asked;  /* requests without an answer */
+    uint32_t key;        /* 0 = empty */
+    uint32_t bytes : 15; /* 0 = counted already; a longer path is not watched */
+    uint32_t asked : 15; /* requests without an answer */
     bool set : 1, spare : 1;
 };
+
+/* Each claim of a client may have asked about one path. */
+enum { BYTES_MAX = (1 << 15) - 1, ASKED_MAX = BYTES_MAX };
 
 enum { LEAST_ROOM = 64, LENGTH_BYTES = 4 };
 
@@ -86,11 +89,16 @@ static void empty(struct zkr__watches *w, struct zkr__watch_cell *cell)
     w->count--;
 }
 
+/* Of the watches of that kind. */
+static int64_t *bytes_with(struct zkr__watch_bytes *bytes, bool spare)
+{
+    return spare ? &bytes->spare : &bytes->needed;
+}
+
 static void drop_unused(struct zkr__watches *w, struct zkr__watch_cell *cell)
 {
     if (!cell->set && cell->asked == 0) {
-        w->bytes -= cell->bytes;
-        w->spare_bytes -= cell->spare ? cell->bytes : 0;
+        *bytes_with(&w->bytes, cell->spare) -= cell->bytes;
         empty(w, cell);
     }
 }
@@ -99,7 +107,9 @@ static void drop_unused(struct zkr__watches *w, struct zkr__watch_cell *cell)
 
 static int64_t bytes_of(const struct zkr__watches *w, const struct zkr__op *op)
 {
-    return (int64_t)(w->prefix + strlen(op->path) + LENGTH_BYTES);
+    return op->watch == ZKR__WATCH_RESERVED
+               ? 0
+               : (int64_t)(w->prefix + strlen(op->path) + LENGTH_BYTES);
 }
 
 static uint32_t key_of_op(const struct zkr__op *op)
@@ -109,10 +119,12 @@ static uint32_t key_of_op(const struct zkr__op *op)
 
 bool zkr__watches_fit(const struct zkr__watches *w, const struct zkr__op *op)
 {
-    const struct zkr__watch_cell *cell = find(w, key_of_op(op));
-    int64_t bytes = cell ? 0 : bytes_of(w, op);
-    return bytes <= UINT16_MAX && (op->vital || w->bytes + bytes <= w->most) &&
-           (!op->spare || w->spare_bytes + bytes <= w->most / 3);
+    bool spare = op->watch == ZKR__WATCH_SPARE;
+    bool bounded = spare || op->watch == ZKR__WATCH_NEEDED;
+    int64_t room =
+        spare ? w->most.spare - w->bytes.spare : w->most.needed - w->bytes.needed;
+    int64_t most = bounded && room < BYTES_MAX ? room : BYTES_MAX;
+    return find(w, key_of_op(op)) || bytes_of(w, op) <= most;
 }
 
 static struct zkr__watch_cell *add(struct zkr__watches *w, const struct zkr__op *op)
@@ -121,12 +133,13 @@ static struct zkr__watch_cell *add(struct zkr__watches *w, const struct zkr__op 
         return NULL;
     }
     uint32_t key = key_of_op(op);
+    int64_t bytes = bytes_of(w, op);
+    bool spare = op->watch == ZKR__WATCH_SPARE;
     struct zkr__watch_cell *cell = &w->cells[place_of(w->cells, w->room, key)];
     *cell = (struct zkr__watch_cell){
-        .key = key, .bytes = (uint16_t)bytes_of(w, op), .spare = op->spare};
+        .key = key, .bytes = (uint32_t)bytes & BYTES_MAX, .spare = spare};
     w->count++;
-    w->bytes += cell->bytes;
-    w->spare_bytes += op->spare ? cell->bytes : 0;
+    *bytes_with(&w->bytes, spare) += bytes;
     return cell;
 }
 
@@ -136,12 +149,8 @@ uint32_t zkr__watches_take(struct zkr__watches *w, const struct zkr__op *op)
     if (!cell && zkr__watches_fit(w, op)) {
         cell = add(w, op);
     }
-    if (!cell || cell->asked == UINT8_MAX) {
+    if (!cell || cell->asked == ASKED_MAX) {
         return 0;
-    }
-    if (cell->spare && !op->spare) {
-        w->spare_bytes -= cell->bytes;
-        cell->spare = false;
     }
     cell->asked++;
     return cell->key;

@@ -2,8 +2,13 @@
 /*
  * The watches of a handle, and their bytes. At each re-connection libzookeeper names all watches to the server in one
  * request (send_set_watches() in its zookeeper.c). For a request of more than jute.maxbuffer, by default 1,048,575
- * bytes, a server drops the connection, and with the next connection it all begins again. So the bytes are bounded: a
- * request whose watch finds no room is sent without the watch, and has to be repeated.
+ * bytes, a server drops the connection, and with the next connection it all begins again. So the bytes are bounded, those
+ * of needed and of spare watches apart: a request whose watch finds no room is sent without the watch. Nobody polls
+ * instead. What needs the watch fails.
+ *
+ * The room of a RESERVED watch is counted from zkr__watch_reserve() on (request.h), whether the watch is set or not. VITAL
+ * watches count as needed, and find room in any case. A watch counts as long as it is set, even if nobody waits for its
+ * event any more.
  *
  * libzookeeper keeps each path once for data and existence and once for children, until an event. An event comes
  * after the answer to the request that set the watch.
@@ -17,18 +22,22 @@
 
 #include "session/zk.h"
 
-/* Room for all watches but the vital ones, which are few and may go beyond. Spare watches get a third of it. */
-enum { ZKR__WATCH_BYTES = 900000 };
+/* Room for needed and for spare watches. */
+enum { ZKR__WATCH_NEEDED_BYTES = 850000, ZKR__WATCH_SPARE_BYTES = 150000 };
 
 struct zkr__watch_cell;
+
+/* Bytes of needed and of spare watches. */
+struct zkr__watch_bytes {
+    int64_t needed, spare;
+};
 
 /* Zeroed but for .most and .prefix: no watches, and no memory. */
 struct zkr__watches {
     struct zkr__watch_cell *cells;
     size_t room, count;
-    int64_t bytes, most; /* of all */
-    int64_t spare_bytes; /* of spare watches */
-    size_t prefix;       /* length of the chroot, which stands before each path */
+    struct zkr__watch_bytes bytes, most;
+    size_t prefix; /* length of the chroot, which stands before each path */
 };
 
 /* Is there room for the watch that @op is to leave? */

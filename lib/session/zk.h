@@ -52,6 +52,15 @@ struct zkr__edit {
 struct zoo_op;
 struct zoo_op_result;
 
+/* The watch that a request is to leave, by the room that there is for it: watches.h. */
+enum zkr__watch {
+    ZKR__WATCH_NONE,
+    ZKR__WATCH_NEEDED,   /* what waits for its event cannot do without */
+    ZKR__WATCH_SPARE,    /* little is lost without the watch */
+    ZKR__WATCH_RESERVED, /* needed, and its room is counted already */
+    ZKR__WATCH_VITAL     /* needed, and sent even beyond the bound */
+};
+
 /* Borrowed during the submission. */
 struct zkr__op {
     enum zkr__op_kind kind;
@@ -62,10 +71,8 @@ struct zkr__op {
     const struct zkr__creation *makes; /* MULTI: under this very name; NULL = nothing */
     const struct ACL_vector *acl; /* CREATE, CREATES, PARENT, MULTI that makes a node */
     bool container;               /* PARENT */
-    bool watch; /* GET, CHILDREN, EXISTS: if there is room for the watch (watches.h) */
-    bool spare; /* little is lost without the watch */
-    bool vital; /* there is always room for the watch */
-    const char *const *paths; /* CHECK, MULTI */
+    enum zkr__watch watch;        /* GET, CHILDREN, EXISTS: if there is room for it */
+    const char *const *paths;     /* CHECK, MULTI */
     size_t path_count;
     const int
         *versions; /* MULTI: of the data of each of .paths, -1 = any; NULL = any */

@@ -302,8 +302,8 @@ static bool retry(void)
 
 static bool quiet(void)
 {
-    if (!A->quiet || (A->k.blind && alone_is_asked(AHEAD))) {
-        return false; /* a claim without a watch looks after a second: that is answered by then */
+    if (!A->quiet) {
+        return false;
     }
     A->quiet = false;
     alone_tell(ZKR__EV_QUIET);

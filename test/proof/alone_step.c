@@ -27,7 +27,7 @@ void alone_cap(struct zkr__claim_state *k)
     if (k->phase != ZKR__PARKED) {
         k->then = ZKR__THEN_LOOK;
         k->look = ZKR__LOOKS_NOT;
-        k->blind = k->saw_ahead = false;
+        k->saw_ahead = false;
     }
 }
 
@@ -50,7 +50,7 @@ static void scramble(struct zkr__claim_state *k)
     if (k->phase != ZKR__PARKED) {
         k->then = ZKR__THEN_OURS;
         k->look = ZKR__PREPARED;
-        k->blind = k->saw_ahead = true;
+        k->saw_ahead = true;
     }
 }
 
@@ -346,7 +346,7 @@ void alone_happens(struct zkr__claim_event e)
     settle();
     send(todo);
     A->retry = A->retry || (todo & (ZKR__DO_RETRY | ZKR__DO_PACE | ZKR__DO_LINE_UP));
-    A->quiet = A->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK | ZKR__DO_LOOK_LATER));
+    A->quiet = A->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK_LATER));
     if (todo & ZKR__DO_GET_AHEAD) {
         A->link = LINK_ASKED;
     }

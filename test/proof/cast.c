@@ -266,7 +266,7 @@ void zkp_happens(unsigned claim, struct zkr__claim_event e)
         tell_behind(claim, ZKR__EV_AHEAD_WRITES);
     }
     c->retry = c->retry || (todo & (ZKR__DO_RETRY | ZKR__DO_PACE));
-    c->quiet = c->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK | ZKR__DO_LOOK_LATER));
+    c->quiet = c->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK_LATER));
     settle(claim);
 }
 

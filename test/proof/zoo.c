@@ -482,7 +482,7 @@ static void forget_state(struct zkp_claim *c)
     if (k->phase != ZKR__PARKED) {
         k->then = ZKR__THEN_LOOK;
         k->look = ZKR__LOOKS_NOT;
-        k->blind = k->saw_ahead = false;
+        k->saw_ahead = false;
     }
 }
 

@@ -19,7 +19,7 @@
 
 enum { TICKETS = 10000, APART = 3000, SESSION_MS = 20000, CHUNK = 500 };
 enum { WATCH_MOST = 22 }; /* what a client keeps of each watch */
-enum { SPARE_BYTES = ZKR__WATCH_BYTES / 3, NAME_LEN = 55 };
+enum { SPARE_BYTES = ZKR__WATCH_SPARE_BYTES, NAME_LEN = 55 };
 enum { PATIENCE_MS = 120000, TICKET_MOST = 1024, METER_MOST = 576, PATH_SIZE = 256 };
 
 void *__real_calloc(size_t count, size_t size);
@@ -329,7 +329,7 @@ ZKT_CASE(those_of_another_client_take_as_little)
     they_wait(&shape);
 }
 
-/* --- more than can be watched --- */
+/* --- as much as can be watched --- */
 
 /* One connection breaks. A session that could not go on would be over, or connect for ever, well within this time. */
 static void break_connection(struct crowd *k)

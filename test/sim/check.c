@@ -444,7 +444,8 @@ static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir
         return claim->k.downgrade != ZKR__SETTLED;
     }
     if (!there && !claim->in_line) {
-        return true; /* its node is gone, and it is to make another one */
+        /* Its node is gone, and it is to make another one; without a watch on that, at its turn. */
+        return claim->k.own != ZKR__OWN_SEEN;
     }
     if (dir == AT_PERMITS) {
         return there && zkf_find(sim_dir(dir))->children <= sim_max_now();
@@ -549,6 +550,10 @@ static void look(int client, struct zkr__claim *claim)
     if (did.steps % 4 == 0 && !claim->k.leaving &&
         (claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__HELD)) {
         check_hears(client, claim, (enum sim_dir)dir);
+    }
+    if (claim->k.phase == ZKR__HELD && claim->q->watch_node &&
+        claim->k.own == ZKR__OWN_SEEN) {
+        sim_violation("client %d holds, and does not watch %s", client, claim->node);
     }
     struct hold *h = find(client, claim);
     if (scene.wishes) {

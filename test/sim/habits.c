@@ -44,7 +44,7 @@ static int look(struct habit *habits)
         {"a lone server forgets a session", scene.servers == 1, f->unknown_session},
         {"requests are throttled", scene.throttles, f->throttled},
         {"credentials are refused", scene.auth, f->auths_refused},
-        {"no room for watches", scene.watch_most > 0, did.looked},
+        {"no room for watches", scene.watch_most > 0, did.limited},
         {"lists tell a wrong count", scene.counting != ZKF_COUNTS_CHILDREN,
          f->miscounted},
         {"servers lack operations", scene.lacks % ZKF_REFUSES != 0, f->lacked},

@@ -74,6 +74,8 @@ static bool is_possible(const struct process *p, int rc)
         return !sim_peace();
     case ZKR_ENOMEM:
         return scene.starved || scene.door;
+    case ZKR_ELIMIT:
+        return scene.watch_most > 0;
     case ZKR_ESEQUENCE:
         return scene.number >= 0 || scene.named;
     case ZKR_ESYS:
@@ -89,6 +91,7 @@ void sim_called(const struct call *call, int rc)
     zkf_trace("client %d: thread %d: %s: %s", p->client, call->a->at, call->name,
               rc < 0 ? zkr_err_name(rc) : "ok");
     check_time(call, rc);
+    did.limited += rc == ZKR_ELIMIT;
     if (rc < 0 && !is_possible(p, rc)) {
         sim_violation("client %d: %s returns %s", p->client, call->name,
                       zkr_err_name(rc));

@@ -39,7 +39,7 @@ void sim_violation(const char *format, ...)
 
 int64_t sim_patience(void)
 {
-    return 3 * scene.session + (scene.watch_most > 0 ? 4000 * ZKR__MS : 0);
+    return 3 * scene.session;
 }
 
 bool sim_peace(void)

@@ -212,7 +212,7 @@ struct sim_did {
         several_permits, permits_in_turn, no_memory, kills, looks, faults, cuts, stops,
         isolations, crashes, hands, shortened, moves, leaderless, numbers_spent,
         replaced, visits, visits_named, remakes, remakes_counted_on, bare, wrong,
-        lists_shared, placed_behind, lined_up, looked, prepared, swept, lags, silences,
+        lists_shared, placed_behind, lined_up, limited, prepared, swept, lags, silences,
         drifts, guarded, exits;
 };
 

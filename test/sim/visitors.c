@@ -149,11 +149,19 @@ bool sim_end_visits(void)
 
 /* --- lists that were not asked for --- */
 
+/* A third is for watches that a client can do without. */
+static struct zkr__watch_bytes watch_most(void)
+{
+    int64_t spare = scene.watch_most / 3;
+    return (struct zkr__watch_bytes){.needed = scene.watch_most - spare,
+                                     .spare = spare};
+}
+
 void sim_count_lists(int client)
 {
     static struct zkr__spared last[SIM_CLIENTS];
     enum { FORGETFUL = 2 };
-    const zkr_client *c = processes[client].checked;
+    zkr_client *c = processes[client].checked;
     struct zkr__engine *engine = c ? c->engine : NULL;
     const struct zkr__spared now = engine ? engine->spared : (struct zkr__spared){0};
     if (engine) {
@@ -165,10 +173,12 @@ void sim_count_lists(int client)
         did.lined_up += engine->line != NULL;
         engine->remembered_max = scene.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
         engine->joining_max = scene.narrow ? 1 : ZKR__JOINING_MAX;
-        did.looked += scene.watch_most > 0 && engine->looking > 0;
+    }
+    if (c && scene.watch_most > 0) {
+        c->watch_most = watch_most();
     }
     if (c && c->link && scene.watch_most > 0) {
-        c->link->watches.most = scene.watch_most;
+        c->link->watches.most = watch_most();
     }
     last[client] = now;
 }

@@ -122,9 +122,7 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
         sim_violation("client %d is told of %u wishes of %u", client,
                       claim->revocations, w ? w->count : 0);
     }
-    int64_t look =
-        2 * scene.session + (scene.lapses ? 8 * scene.session : 0) +
-        (scene.watch_most > 0 ? 4000 * ZKR__MS : 0); /* twice, without a watch */
+    int64_t look = 2 * scene.session + (scene.lapses ? 8 * scene.session : 0);
     bool late = held_at != 0 && !scene.forbids && !m->stalled &&
                 zkf_now() > held_at + look && zkf_now() > m->stalled_at + look;
     /* After a refusal no node of the client is written to for a while. */
@@ -136,7 +134,8 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
         sim_violation("client %d does not say since when it holds %s", client,
                       claim->node);
     }
-    bool hears = claim->q->watch_node || !scene.lapses;
+    /* Only these surely have the watch, and doubt it. */
+    bool hears = claim->q->watch_node || (!scene.lapses && scene.watch_most == 0);
     if (late && w && zkf_now() > w->at + look && hears &&
         claim->q->kind != ZKR__NAME_LATCH && is_wish(node->data, node->data_len)) {
         sim_violation("client %d does not write its text over a wish at %s", client,

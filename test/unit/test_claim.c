@@ -82,7 +82,7 @@ static const char *const examples[] = {
     "DEEPER: ahead-gone > LISTING get-own list; own-changed > same; listed found first > CONFIRMING; "
         "got-own ours > HELD notify",
     "DEEPER: ahead-gone > LISTING get-own list; got-own > CREATING create let-look anew",
-    "DEEPER: ahead-gone > LISTING get-own list; got-own ours unwatched > same; listed found first > HELD notify look",
+    "DEEPER: ahead-gone > LISTING get-own list; got-own ours unwatched > same; listed found first > HELD notify",
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
     "PROVING: got-own > CREATING create let-look anew",
     "PROVING: proved > CONFIRMING; got-own ours > HELD notify",
@@ -112,8 +112,22 @@ static const char *const examples[] = {
     /* A change of the data is no end, of either. */
     "PREPARED: ahead-changed > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
     /* Without room for a watch on its own node, it is asked for when the one ahead has gone. */
-    "LOOKING: got-own ours unwatched > PARKED look; listed found still-ahead then-ours only > same; "
-        "ahead-gone > CONFIRMING get-own; got-own ours unwatched > HELD notify look",
+    "LOOKING: got-own ours unwatched > same; listed found still-ahead then-ours only > same; "
+        "ahead-gone > CONFIRMING get-own; got-own ours unwatched > HELD notify",
+    "SECOND: got-own ours unwatched > same; quiet|unheard down > same; ahead-gone > CONFIRMING get-own; "
+        "got-own ENONODE > CREATING create step-aside anew",
+    "DEEPER: ahead-gone > LISTING get-own list; got-own ours unwatched > same; "
+        "listed found then-ours > PARKED get-ahead; connected > PARKED get-own",
+    /* Without room for the watch on what it waits for, it does not wait. Granted, it needs no such watch. */
+    "PARKED: got-ahead unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
+    "LISTING: listed found children > LISTING get-own list; got-own ours > same; "
+        "listed found children unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
+    "LISTING: listed found children > LISTING get-own list; got-own ours > same; "
+        "listed found first unwatched > HELD notify",
+    /* A member that nothing blocks waits for others, and has to hear of the end of its node. */
+    "READY: quiet > READY get-own; got-own ours unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
+    "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours unwatched > READY notify; "
+        "all-ready > HELD notify",
     /* A re-connection ends it: look again then. */
     "PREPARED: connected > PARKED get-own; got-own ours > same; ahead-gone > LISTING list",
     "PREPARED: connected > PARKED get-own; ahead-gone > LISTING list",
@@ -393,10 +407,10 @@ static const char *const phases[] = {
     "READY",  "CONFIRMING", "PROVING",  "HELD",    "DOUBTED",  "REMOVING", "GONE"};
 
 static const char *const actions[] = {
-    "parents",   "create",    "find",       "get-own",    "list",     "get-ahead",
-    "prove",     "hand-over", "remove",     "step-aside", "let-look", "retry",
-    "pace",      "quiet",     "count-loss", "notify",     "restore",  "tell-wish",
-    "downgrade", "line-up",   "ask-owner",  "look-later", "look",     "get-before"};
+    "parents",   "create",    "find",       "get-own",    "list",      "get-ahead",
+    "prove",     "hand-over", "remove",     "step-aside", "let-look",  "retry",
+    "pace",      "quiet",     "count-loss", "notify",     "restore",   "tell-wish",
+    "downgrade", "line-up",   "ask-owner",  "look-later", "get-before"};
 
 static const char *const reasons[] = {"", "session", "lease", "node"};
 

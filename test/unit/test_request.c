@@ -222,6 +222,33 @@ ZKT_UNIT_CASE(answers_are_kept_without_memory)
     ZKT_MUST(zkr_client_close(c));
 }
 
+/* A watch that is not counted is not set. What needs the watch fails; what does not goes without. */
+ZKT_UNIT_CASE(without_memory_to_count_a_watch_none_is_set)
+{
+    struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x"};
+    zkr_client *c = connected_client();
+    struct zkr__asker *asker = NULL;
+    zkr__watches_free(&c->link->watches); /* as at first */
+    for (int spare = 0; spare < 2; spare++) {
+        op.watch = spare ? ZKR__WATCH_SPARE : ZKR__WATCH_NEEDED;
+        zkt_allow_allocations(!spare); /* the first request; the next has its memory */
+        int64_t before = requests(c);
+        zkr__lock(c);
+        zkr__submit(c, &op, note_answer, NULL, 0);
+        zkr__unlock(c);
+        asker = door.asker;
+        assert_int_equal(requests(c) - before, spare);
+        zkt_allow_allocations(-1);
+        turn(c);
+        assert_int_equal(answers.count, 1);
+        ZKT_RC(answers.last, ZKR_ENOMEM);
+    }
+    assert_int_equal(c->link->watches.count, 0);
+    static const struct zkr__answer late = {.code = ZKR_OK};
+    asker->answer(asker, &late);
+    ZKT_MUST(zkr_client_close(c));
+}
+
 /* They are there from the start: a client without them is not opened, and leaves nothing. */
 ZKT_UNIT_CASE(no_client_is_opened_without_memory_for_its_answers)
 {

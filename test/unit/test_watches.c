@@ -3,12 +3,15 @@
 #include "session/watches.h"
 #include "unit.h"
 
-enum { PATHS = 40, KINDS = 2, ROUNDS = 20000, PREFIX = 5, MOST = 1000 };
+enum { PATHS = 40, KINDS = 2, ROUNDS = 20000, PREFIX = 5 };
+
+static const struct zkr__watch_bytes most = {.needed = 700, .spare = 300};
 
 /* One path, by its data or its children, as libzookeeper has it. */
 struct entry {
     int asked;
-    bool set, spare;
+    bool set;
+    enum zkr__watch watch; /* of the first request about it */
 };
 
 static struct entry model[PATHS][KINDS];
@@ -31,24 +34,27 @@ static bool is_there(const struct entry *e)
     return e->asked > 0 || e->set;
 }
 
-static int64_t sum(bool spare)
+/* RESERVED ones are counted by who reserves. */
+static struct zkr__watch_bytes sum(void)
 {
-    int64_t total = 0;
+    struct zkr__watch_bytes total = {0};
     for (int i = 0; i < PATHS; i++) {
         for (int kind = 0; kind < KINDS; kind++) {
             const struct entry *e = &model[i][kind];
-            total += is_there(e) && (e->spare || !spare) ? bytes(i) : 0;
+            bool spare = e->watch == ZKR__WATCH_SPARE;
+            bool counts = is_there(e) && e->watch != ZKR__WATCH_RESERVED;
+            total.spare += counts && spare ? bytes(i) : 0;
+            total.needed += counts && !spare ? bytes(i) : 0;
         }
     }
     return total;
 }
 
-static struct zkr__op op_for(int i, int kind, bool spare)
+static struct zkr__op op_for(int i, int kind, enum zkr__watch watch)
 {
     return (struct zkr__op){.kind = kind ? ZKR__OP_CHILDREN : ZKR__OP_GET,
                             .path = path_of(i),
-                            .watch = true,
-                            .spare = spare};
+                            .watch = watch};
 }
 
 struct flight {
@@ -65,19 +71,34 @@ static int below(int n)
     return (int)zkt_below(&seed, n);
 }
 
+/* Needed watches are the most, reserved and vital ones the fewest. */
+static enum zkr__watch some_watch(void)
+{
+    static const enum zkr__watch all[] = {
+        ZKR__WATCH_NEEDED, ZKR__WATCH_NEEDED, ZKR__WATCH_NEEDED,   ZKR__WATCH_SPARE,
+        ZKR__WATCH_SPARE,  ZKR__WATCH_SPARE,  ZKR__WATCH_RESERVED, ZKR__WATCH_VITAL};
+    return all[below(sizeof(all) / sizeof(all[0]))];
+}
+
+static long refused[ZKR__WATCH_VITAL + 1];
+
 static void ask(void)
 {
     int i = below(PATHS), kind = below(KINDS);
-    bool spare = below(2) == 0;
+    enum zkr__watch watch = some_watch();
     struct entry *e = &model[i][kind];
-    struct zkr__op op = op_for(i, kind, spare);
-    int64_t more = is_there(e) ? 0 : bytes(i);
-    bool fits = sum(false) + more <= MOST && (!spare || sum(true) + more <= MOST / 3);
+    struct zkr__op op = op_for(i, kind, watch);
+    struct zkr__watch_bytes all = sum();
+    bool fits = is_there(e) ||
+                (watch == ZKR__WATCH_NEEDED  ? all.needed + bytes(i) <= most.needed
+                 : watch == ZKR__WATCH_SPARE ? all.spare + bytes(i) <= most.spare
+                                             : true);
     assert_int_equal(zkr__watches_fit(&watches, &op), fits);
     uint32_t key = zkr__watches_take(&watches, &op);
-    assert_int_equal(key != 0, fits || more == 0);
+    assert_int_equal(key != 0, fits);
+    refused[watch] += !fits;
     if (key != 0) {
-        e->spare = spare && (e->spare || !is_there(e));
+        e->watch = is_there(e) ? e->watch : watch;
         e->asked++;
         flights[flying++] = (struct flight){key, i, kind};
     }
@@ -107,7 +128,7 @@ static void happen(void)
 /* Requests, answers and events in any order: the sums are those of what is there. */
 ZKT_UNIT_CASE(bytes_are_those_of_what_is_watched)
 {
-    watches = (struct zkr__watches){.most = MOST, .prefix = PREFIX};
+    watches = (struct zkr__watches){.most = most, .prefix = PREFIX};
     for (int n = 0; n < ROUNDS; n++) {
         int what = below(5);
         if (what < 2 && flying < 64) {
@@ -117,19 +138,47 @@ ZKT_UNIT_CASE(bytes_are_those_of_what_is_watched)
         } else {
             happen();
         }
-        assert_int_equal(watches.bytes, sum(false));
-        assert_int_equal(watches.spare_bytes, sum(true));
+        assert_int_equal(watches.bytes.needed, sum().needed);
+        assert_int_equal(watches.bytes.spare, sum().spare);
     }
+    assert_true(refused[ZKR__WATCH_NEEDED] > 100 && refused[ZKR__WATCH_SPARE] > 100);
     zkr__watches_free(&watches);
+}
+
+/* Thousands of claims of a client may ask about one path before the first answer: each gets the watch. */
+ZKT_UNIT_CASE(thousands_may_ask_about_one_path)
+{
+    enum { MANY = 20000 };
+    struct zkr__watches w = {.most = most};
+    struct zkr__op op = op_for(1, 0, ZKR__WATCH_NEEDED);
+    uint32_t key = 0;
+    for (int i = 0; i < MANY; i++) {
+        key = zkr__watches_take(&w, &op);
+        assert_true(key != 0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_true(w.bytes.needed > 0);
+        zkr__watches_answered(&w, key, false);
+    }
+    assert_true(w.bytes.needed == 0 && w.count == 0);
+    zkr__watches_free(&w);
+}
+
+/* All that a session may watch is named in one request, which servers take. */
+ZKT_UNIT_CASE(all_watches_fit_into_a_request)
+{
+    enum { JUTE_MAXBUFFER = 0xfffff, SLACK = 40000 };
+    assert_true(ZKR__WATCH_NEEDED_BYTES + ZKR__WATCH_SPARE_BYTES + SLACK <
+                JUTE_MAXBUFFER);
 }
 
 /* Without memory there is no watch, and nothing is counted. */
 ZKT_UNIT_CASE(without_memory_nothing_is_watched)
 {
-    struct zkr__watches w = {.most = MOST};
-    struct zkr__op op = op_for(1, 0, false);
+    struct zkr__watches w = {.most = most};
+    struct zkr__op op = op_for(1, 0, ZKR__WATCH_NEEDED);
     zkt_allow_allocations(0);
     assert_int_equal(zkr__watches_take(&w, &op), 0);
     zkt_allow_allocations(-1);
-    assert_true(w.bytes == 0 && w.count == 0);
+    assert_true(w.bytes.needed == 0 && w.count == 0);
 }
