@@ -161,14 +161,14 @@ static int64_t watches(void)
 /* So long that a node's full path has 90 bytes, as they have in practice: ten thousand just fit into the bound. */
 static void path_of(char path[PATH_SIZE], const struct shape *shape, int i)
 {
-    enum { USUAL = 22, LEAST = 5, MOST = 64 };
+    enum { USUAL = 22, LEAST = 5, MOST = 96 };
     char digits[MOST + 1];
     int count = USUAL;
     if (shape->length > 0) {
         count = shape->length - (int)strlen(zkt_path()) - 1;
         count = count < LEAST ? LEAST : count > MOST ? MOST : count;
     }
-    (void)snprintf(digits, sizeof(digits), "%064d", i);
+    (void)snprintf(digits, sizeof(digits), "%096d", i);
     (void)snprintf(path, PATH_SIZE, "%s/%s", zkt_path(), digits + MOST - count);
 }
 
@@ -384,6 +384,18 @@ ZKT_CASE(six_thousand_wait_on_as_many_paths_through_a_broken_connection)
                                        .apart = true,
                                        .cut = true,
                                        .length = 30};
+    they_wait_through_a_cut(&shape);
+}
+
+/* Their watches take nearly as many bytes as those of a client may, and so do those of what they can do without. */
+ZKT_CASE(five_thousand_wait_on_long_paths_through_a_broken_connection)
+{
+    static const struct shape shape = {.name = "on long paths",
+                                       .paths = 5000,
+                                       .each = 1,
+                                       .apart = true,
+                                       .cut = true,
+                                       .length = 100};
     they_wait_through_a_cut(&shape);
 }
 
