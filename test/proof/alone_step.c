@@ -12,9 +12,11 @@ const struct zkp_use *alone_use;
 
 void alone_cap(struct zkr__claim_state *k)
 {
-    k->round = k->holds = 0;
+    k->round = 0;
+    k->holds = k->holds > 0;
     k->refusals = 0;
-    k->waited = k->refused = false;
+    k->refused = false;
+    k->waited = k->waited && k->phase == ZKR__PARKED;
     k->failures = k->failures > 0 ? CAP : 0;
     k->standstill = k->standstill > 0 ? CAP : 0;
     k->ahead = k->ahead == INT64_MAX ? INT64_MAX : 1;
@@ -36,9 +38,9 @@ void alone_cap(struct zkr__claim_state *k)
 static void scramble(struct zkr__claim_state *k)
 {
     k->round += 5;
-    k->holds += 2;
+    k->holds += k->holds > 0 ? 2 : 0;
     k->refusals += 3;
-    k->waited = !k->waited;
+    k->waited = k->waited != (k->phase != ZKR__PARKED);
     k->refused = !k->refused;
     k->failures += k->failures > 0;
     k->standstill += k->standstill > 0;

@@ -10,7 +10,7 @@
 
 #include <zkr/client.h>
 
-#include "queue/claim_state.h"
+#include "queue/claim_invariant.h"
 
 static void must(bool fine, const char *what);
 
@@ -112,6 +112,10 @@ static void check_safety(const struct zkr__claim_state *before,
                          const struct zkr__claim_state *after,
                          unsigned actions)
 {
+    const char *fault = zkr__claim_invariant(after);
+    must(!fault, fault ? fault : "");
+    fault = zkr__claim_step_invariant(before, e, after);
+    must(!fault, fault ? fault : "");
     must(after->phase <= ZKR__GONE, "no such phase");
     must(after->phase != ZKR__PAUSED || may_pause(after->next), "nothing to do next");
     must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");

@@ -460,8 +460,10 @@ static void forget_state(struct zkp_claim *c)
 {
     enum { OFTEN = 4 };
     struct zkr__claim_state *k = &c->k;
-    k->round = k->holds = 0;
-    k->waited = k->refused = false;
+    k->round = 0;
+    k->holds = k->holds > 0;
+    k->waited = k->waited && k->phase == ZKR__PARKED;
+    k->refused = false;
     k->refusals = 0;
     k->failures = k->failures < OFTEN ? k->failures : ZKR__QUICK_CREATES + 1;
     k->standstill = k->standstill < OFTEN ? k->standstill : OFTEN;
@@ -474,6 +476,7 @@ static void forget_state(struct zkp_claim *c)
         k->phase = ZKR__GONE;
         k->leaving = true;
         k->lost = lost;
+        k->holds = lost;
         return;
     }
     if (k->phase != ZKR__PAUSED) {
