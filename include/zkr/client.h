@@ -58,6 +58,10 @@
  * thread is canceled, counts as one that returns. An open_handle that calls pthread_exit() counts as one that returns
  * NULL; it cannot be canceled. Another thread takes the place of a thread of the client. In destructors of
  * thread-specific data that run in a thread of the client or of a selector, all functions act as in its callbacks.
+ *
+ * **Faults of the library.** A client that finds its own state impossible does not end the process: it logs
+ * `event=fault`, loses its holds as at the end of a session, opens no further session, and behaves as after
+ * zkr_client_shutdown().
  */
 #ifndef ZKR_CLIENT_H
 #define ZKR_CLIENT_H

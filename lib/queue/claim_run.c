@@ -7,7 +7,9 @@
 #include "queue/batch.h"
 #include "queue/children_cache.h"
 #include "queue/claim.h"
+#include "queue/claim_invariant.h"
 #include "queue/claim_io.h"
+#include "queue/claim_settled.h"
 #include "queue/engine.h"
 #include "queue/ghosts.h"
 #include "queue/keep.h"
@@ -15,6 +17,7 @@
 #include "queue/recount.h"
 #include "session/bound.h"
 #include "session/client.h"
+#include "session/must.h"
 #include "session/session.h"
 
 /* --- an event in, and what follows from it --- */
@@ -59,6 +62,7 @@ static int count_as(const struct zkr__claim_state *k)
 static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
+    ZKR__MUST(c, c->session_id != 0 && !claim->in_line && !claim->awaits_admission);
     DL_APPEND2(claim->engine->held, claim, row_prev, row_next);
     zkr__claim_probe_later(c);
     claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
@@ -179,6 +183,7 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
         return;
     }
     claim->counted_as = (unsigned char)now;
+    ZKR__MUST(c, before == AS_NOTHING || *counters[before] > 0);
     (*counters[before])--;
     (*counters[now])++;
     if (is_held(before) && !is_held(now)) {
@@ -326,6 +331,14 @@ static void move_up(struct zkr__directory *d) ZKR__LOCKED
     }
 }
 
+/* Somebody stands in front of a line. */
+static void check_line(const struct zkr__directory *d) ZKR__LOCKED
+{
+    const struct zkr__keep *keep = d->keep;
+    ZKR__MUST(d->engine->c,
+              !keep || !keep->line || keep->moving_up || keep->standing > 0);
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): a claim that is not kept any more
 static void end_keeping(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -404,12 +417,14 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
         zkr__claim_wake(claim); /* zkr__claim_leave() */
         zkr__claim_unref(claim);
     }
+    ZKR__MUST_NOT(claim->q->c, zkr__claim_settled(claim));
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): see tell_behind()
 void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
 {
     zkr_client *c = claim->q->c;
+    ZKR__MUST(c, claim->refs > 0);
     e.connected = zkr__connected(c);
     e.sure = e.kind == ZKR__EV_PROVED ? zkr__proved(c) : zkr__sure(c);
     e.ample = zkr__amply_sure(c);
@@ -418,16 +433,18 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.announces = claim->q->tells_queued;
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
-    enum zkr__phase before = claim->k.phase, stage = zkr__claim_stage(&claim->k);
-    enum zkr__look_ahead look = claim->k.look;
+    const struct zkr__claim_state was = claim->k;
+    enum zkr__phase before = was.phase, stage = zkr__claim_stage(&was);
     if (e.kind == ZKR__EV_AHEAD_GONE ||
         (e.kind == ZKR__EV_GOT_AHEAD && e.code == ZKR_ENONODE)) {
         zkr__cache_gone(claim);
     }
     zkr__keep_event(claim, &e);
     unsigned todo = zkr__claim_step(&claim->k, &e);
+    ZKR__MUST_NOT(c, zkr__claim_step_invariant(&was, &e, &claim->k));
+    ZKR__MUST_NOT(c, zkr__claim_invariant(&claim->k));
     zkr__claim_recount_bytes(claim); /* first: its owner may make another at once */
-    record_hand_over(claim, before, look, e.kind);
+    record_hand_over(claim, before, was.look, e.kind);
     /* A claim that begins to leave makes room. */
     bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
     claim->directory->seen -=
@@ -441,6 +458,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     settle(claim);
     settle_keeping(claim);
     move_up(claim->directory);
+    check_line(claim->directory);
     zkr__claim_unref(claim);
 }
 
@@ -535,6 +553,8 @@ static int hopeless(const zkr_client *c) ZKR__LOCKED
 
 void zkr__claim_start(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->q->c,
+              claim->live && claim->k.holds == 0 && claim->counted_as == 0);
     claim->timer.fire = on_timer;
     claim->ahead_watcher.on_event = on_ahead;
     zkr__claim_tell(claim, ZKR__EV_START);
@@ -551,6 +571,7 @@ void zkr__claim_start(struct zkr__claim *claim)
 static bool sleep_on(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED
 {
     struct zkr__cv wake;
+    ZKR__MUST(claim->q->c, !claim->sleeper);
     zkr__cv_init(&wake);
     claim->sleeper = &wake;
     bool in_time = zkr__wait(claim->q->c, &wake, deadline);
@@ -589,6 +610,7 @@ void zkr__claim_leave(struct zkr__claim *claim, bool wait)
 
 void zkr__claim_downgrade(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->q->c, claim->q->kind == ZKR__NAME_READ);
     zkr__claim_turn(claim, ZKR__NAME_READ);
     zkr__claim_tell(claim, ZKR__EV_DOWNGRADE);
 }

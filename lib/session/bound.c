@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/bound.h"
 
+#include "session/must.h"
 #include "session/request.h"
 
 static int64_t session_ns(const zkr_client *c)
@@ -17,12 +18,18 @@ int64_t zkr__from_boot(const zkr_client *c, int64_t boot)
 
 bool zkr__sure(zkr_client *c)
 {
+    if (c->broken) {
+        return false;
+    }
     return c->options.lease_probe_ms < 0 ||
            zkr__lease_alive(&c->lease, c->door->boot());
 }
 
 bool zkr__amply_sure(zkr_client *c)
 {
+    if (c->broken) {
+        return false;
+    }
     return c->options.lease_probe_ms < 0 ||
            zkr__lease_lasts(&c->lease, c->door->boot());
 }
@@ -34,6 +41,9 @@ bool zkr__proved(zkr_client *c)
 
 int64_t zkr__valid_for_ms(zkr_client *c)
 {
+    if (c->broken) {
+        return 0;
+    }
     if (c->options.lease_probe_ms < 0) {
         return c->session_id != 0 ? ZKR_UNKNOWN : 0;
     }
@@ -49,6 +59,7 @@ void zkr__probe_soon(zkr_client *c)
 void zkr__probe_done(zkr_client *c, bool answered)
 {
     enum { MOST = 3 };
+    ZKR__MUST(c, c->probing || c->session_id == 0);
     c->probing = false;
     c->probe_after = 0;
     if (answered) {
@@ -58,6 +69,7 @@ void zkr__probe_done(zkr_client *c, bool answered)
         c->probe_failures += c->probe_failures < MOST;
         c->probe_after = c->door->boot() + (session_ns(c) / 64 << c->probe_failures);
     }
+    ZKR__MUST(c, c->probe_failures >= 0 && c->probe_failures <= MOST);
     zkr__wake_by(c, zkr__now(c));
 }
 

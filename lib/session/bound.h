@@ -8,7 +8,7 @@
 
 #include "session/client.h"
 
-/* Are the holds of this session surely ours now? Always when probes are turned off. */
+/* Are the holds of this session surely ours now? Always when probes are turned off; never after a fault (must.h). */
 bool zkr__sure(zkr_client *c) ZKR__LOCKED;
 /* The same, and for long enough that the next proof can come in time. */
 bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;

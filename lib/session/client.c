@@ -158,6 +158,18 @@ void zkr__unlisten(zkr_client *c, struct zkr__listener *listener)
     DL_DELETE(c->listeners, listener);
 }
 
+void zkr__shut(zkr_client *c)
+{
+    if (!c->shut) {
+        c->shut = true;
+        zkr__cv_broadcast(&c->changed);
+        if (c->up && c->up->shutdown) {
+            c->up->shutdown(c->engine);
+        }
+        zkr__tell_listeners(c);
+    }
+}
+
 void zkr__wake_by(zkr_client *c, int64_t at)
 {
     if (at < c->service_at) {

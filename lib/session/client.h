@@ -183,6 +183,7 @@ struct zkr_client {
     bool service_over; /* the service thread has done its last work */
     int flushing;      /* calls of zkr_client_flush() that wait */
     bool shut;         /* by zkr_client_shutdown(): waits end, and no wait begins */
+    bool broken;       /* a fault of the library was seen: must.h */
     struct zkr__cv service_cv;
     int64_t service_at; /* when the service wakes by itself */
     struct zkr__dispatch dispatch;
@@ -254,6 +255,9 @@ void zkr__set_state(zkr_client *c, int state) ZKR__LOCKED;
 void zkr__tell_listeners(zkr_client *c) ZKR__LOCKED;
 void zkr__listen(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
 void zkr__unlisten(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
+
+/* End all waits, and let none begin: zkr_client_shutdown(). */
+void zkr__shut(zkr_client *c) ZKR__LOCKED;
 
 /* The service (service.h) is to run by @at (zkr__now()). */
 void zkr__wake_by(zkr_client *c, int64_t at) ZKR__LOCKED;

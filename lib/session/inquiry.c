@@ -8,10 +8,12 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "session/must.h"
 #include "session/resolve.h"
 
 static void drop(struct zkr__inquiry *inquiry) ZKR__LOCKED
 {
+    ZKR__MUST(inquiry->c, inquiry->refs > inquiry->in_flight);
     if (--inquiry->refs == 0) {
         zkr__cv_destroy(&inquiry->done);
         if (inquiry->forget) {
@@ -78,6 +80,7 @@ void zkr__inquiry_answered(struct zkr__inquiry *inquiry, int code)
     if (inquiry->code == ZKR_OK) {
         inquiry->code = code;
     }
+    ZKR__MUST(inquiry->c, inquiry->in_flight > 0);
     inquiry->in_flight--;
     zkr__cv_signal(&inquiry->done);
     drop(inquiry);

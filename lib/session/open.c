@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "guardian/guardian.h"
+#include "session/must.h"
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/servers.h"
@@ -315,6 +316,7 @@ static int begin_closing(zkr_client *c)
 {
     zkr__lock(c);
     int64_t recipes = c->recipes;
+    ZKR__MUST(c, recipes > 0 || (recipes == 0 && c->stats.held == 0));
     c->closing = recipes == 0;
     zkr__unlock(c);
     return recipes == 0 ? ZKR_OK
@@ -362,14 +364,7 @@ int zkr_client_shutdown(zkr_client *c)
         return rc;
     }
     zkr__lock(c);
-    if (!c->shut) {
-        c->shut = true;
-        zkr__cv_broadcast(&c->changed);
-        if (c->up && c->up->shutdown) {
-            c->up->shutdown(c->engine);
-        }
-        zkr__tell_listeners(c);
-    }
+    zkr__shut(c);
     zkr__unlock(c);
     return ZKR_OK;
 }

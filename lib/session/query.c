@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "session/bound.h"
+#include "session/must.h"
 
 static int enter_wait(const zkr_client *c, int64_t timeout_ms)
 {
@@ -105,6 +106,7 @@ int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
     while (c->stats.pending_deletes > 0 && !c->shut && in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
+    ZKR__MUST(c, c->flushing > 0);
     c->flushing--;
     if (c->stats.pending_deletes > 0 && c->refused_deletes > 0 && !c->shut) {
         enum { NO_AUTH = -102 };

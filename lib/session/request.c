@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "guardian/guardian.h"
+#include "session/lease_invariant.h"
 #include "session/log.h"
+#include "session/must.h"
 #include "session/support.h"
 #include "session/zk_log.h"
 #include "session/zk_value.h"
@@ -48,8 +50,14 @@ static bool is_transaction(enum zkr__op_kind kind)
 /* The memory of so many requests is kept, so that usual requests need no allocation. Some are spares, for answers. */
 enum { IDLE_MAX = 2 * ZKR__SPARES };
 
+static void check_idle(zkr_client *c) ZKR__LOCKED
+{
+    ZKR__MUST(c, c->idle_count <= IDLE_MAX && (c->idle_count == 0) == !c->idle);
+}
+
 static struct zkr__request *take_idle(zkr_client *c) ZKR__LOCKED
 {
+    check_idle(c);
     struct zkr__request *r = c->idle;
     if (r) {
         DL_DELETE(c->idle, r);
@@ -80,6 +88,7 @@ static void free_request(zkr_client *c, struct zkr__request *r) ZKR__LOCKED
     } else {
         zkr__mem_free(r);
     }
+    check_idle(c);
 }
 
 static void free_list(struct zkr__request **list)
@@ -163,6 +172,7 @@ void zkr__request_finish(zkr_client *c)
     free_list(&c->unsent);
     free_list(&c->idle);
     c->idle_count = 0;
+    ZKR__MUST(c, !c->unsent && !c->idle);
 }
 
 /* --- what comes back --- */
@@ -270,6 +280,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     struct zkr__link *link = r->link;
     zkr_client *c = link->c;
     zkr__lock(c);
+    ZKR__MUST(c, link->pending && r->link == link && link->c == c);
     DL_DELETE(link->pending, r);
     settle_watch(r, answer->code);
     link->timed = link->timed || (r->ups == 1 && link->ups == 1);
@@ -311,6 +322,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         }
         if (is_write(r->kind) && answer->code == ZKR_OK) {
             zkr__lease_answered(&c->lease, r->sent, boot);
+            ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
         }
         r->fn(r->ctx, r->tag, &told);
     }
@@ -388,6 +400,7 @@ send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKE
         keep_unsent(c, r, ZKR_ENOMEM, 0);
         return;
     }
+    ZKR__MUST(c, link->zh && link->c == c && c->session_id != 0);
     DL_APPEND(link->pending, r);
     r->asker = (struct zkr__asker){.answer = on_answer, .scratch = r->scratch};
     r->link = link;

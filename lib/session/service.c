@@ -10,6 +10,7 @@
 #include "guardian/guardian.h"
 #include "session/bound.h"
 #include "session/log.h"
+#include "session/must.h"
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/servers.h"
@@ -26,6 +27,7 @@ int64_t zkr__close_dead(zkr_client *c, int64_t by)
             at = &link->next;
             continue;
         }
+        ZKR__MUST(c, link->c == c && link != c->link);
         *at = link->next;
         zkr__unlock(c);
         zkr__link_close(link);
@@ -156,6 +158,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     enum { CAUSE_ROOM = 72 };
     char *servers = zkr__lookup_take(c);
     struct zkr__link *link = servers ? make_link(c, servers) : NULL;
+    ZKR__MUST(c, !c->link && c->session_id == 0);
     if (!link) {
         zkr__open_later(c, servers ? "out of memory" : c->lookup.why);
         zkr__mem_free(servers);
@@ -168,6 +171,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     void *zh = open_handle(c, link);
     int error = errno;
     zkr__lock(c);
+    ZKR__MUST(c, c->link == link && !link->zh && c->session_id == 0);
     link->zh = zh;
     if (zh) {
         zkr__link_opened(link);
@@ -217,7 +221,7 @@ static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
 
 static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
 {
-    if (c->state == ZKR_STATE_AUTH_FAILED) {
+    if (c->state == ZKR_STATE_AUTH_FAILED || c->broken) {
         return ZKR__NEVER;
     }
     if (!c->link) {
@@ -249,6 +253,11 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
 
 static int64_t run_lease(zkr_client *c) ZKR__LOCKED
 {
+    ZKR__MUST(c, c->session_id != 0 || (!c->probing && c->stats.held == 0));
+    ZKR__MUST(c, c->stats.held >= 0 && c->prepared >= 0);
+    if (c->broken) {
+        return ZKR__NEVER;
+    }
     int64_t boot = c->door->boot();
     if (c->options.lease_probe_ms < 0) {
         return ZKR__NEVER;
@@ -341,6 +350,10 @@ static void give_up(zkr_client *c) ZKR__LOCKED
 
 int64_t zkr__service_run(zkr_client *c)
 {
+    if (c->broken) {
+        zkr__shut(c);
+        zkr__session_break(c);
+    }
     if (c->overrun) {
         give_up(c);
     }

@@ -5,13 +5,27 @@
 
 #include "guardian/guardian.h"
 #include "session/bound.h"
+#include "session/lease_invariant.h"
 #include "session/log.h"
+#include "session/must.h"
 #include "session/support.h"
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
+/* Between two connections the session, the lease and the link belong together. */
+static void check_session(zkr_client *c) ZKR__LOCKED
+{
+    ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
+    ZKR__MUST(c, c->link && c->session_id != 0 && c->epoch > 0);
+    ZKR__MUST(c, c->session_ms == c->lease.session / ZKR__MS);
+    ZKR__MUST(c, c->session_ms > 0 && c->granted_ms >= c->session_ms);
+    ZKR__MUST(c, c->connections >= 0 && c->unheard <= c->connections);
+}
+
 static void session_begins(zkr_client *c, const struct zkr__link *link) ZKR__LOCKED
 {
+    ZKR__MUST(c, c->session_id == 0 && c->lease.session == 0 && !c->probing);
+    ZKR__MUST(c, c->stats.held == 0 && c->prepared == 0);
     c->epoch++;
     c->stats.sessions++;
     c->connections = c->unheard = 0;
@@ -28,6 +42,7 @@ static void session_begins(zkr_client *c, const struct zkr__link *link) ZKR__LOC
     c->told = 0;
     zkr__support_begin(c);
     zkr__lease_begin(&c->lease, &terms, c->session_ms * ZKR__MS, link->begun);
+    check_session(c);
 }
 
 /* Each connection negotiates the timeout anew, and the servers' limits may have changed. */
@@ -46,6 +61,7 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
                       "session_timeout_ms=%lld before_ms=%lld",
                       (long long)c->granted_ms, (long long)before);
     }
+    check_session(c);
 }
 
 /*
@@ -121,6 +137,7 @@ static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 /* From here on requests may be sent. */
 static void come_up(zkr_client *c) ZKR__LOCKED
 {
+    ZKR__MUST(c, c->link && c->session_id != 0 && !zkr__connected(c));
     c->obstacle[0] = '\0';
     c->open_failures = 0;
     zkr__set_state(c, ZKR_STATE_CONNECTED);
@@ -230,6 +247,7 @@ void zkr__session_down(zkr_client *c)
 {
     zkr__no_answer_yet(c);
     if (zkr__connected(c)) {
+        ZKR__MUST(c, c->session_id != 0);
         c->suspended_at = zkr__now(c);
         c->link->check_at = c->suspended_at;
         zkr__set_state(c, ZKR_STATE_SUSPENDED);
@@ -293,8 +311,11 @@ static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
 void zkr__session_end(zkr_client *c, int state, const char *why)
 {
     struct zkr__link *link = c->link;
+    ZKR__MUST(c, link->c == c && link->close_at == 0);
+    ZKR__MUST(c, (c->session_id == 0) == (c->lease.session == 0));
     c->ended = look_at_end(c);
-    if (c->session_id != 0 && c->stats.held > 0 && !link->settled) {
+    bool held = c->stats.held > 0 || c->broken; /* the count itself may be wrong */
+    if (c->session_id != 0 && held && !link->settled) {
         close_later(c);
     }
     c->at_end = zkr__observe(c);
@@ -326,6 +347,8 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     zkr__request_deliver(c);
     c->open_at = zkr__now(c) + pause;
     zkr__wake_by(c, c->open_at);
+    ZKR__MUST(c, !c->link && c->session_id == 0 && c->lease.session == 0);
+    ZKR__MUST(c, c->stats.held == 0 && c->prepared == 0 && !c->probing);
 }
 
 void zkr__session_over(zkr_client *c, const char *why)
@@ -335,8 +358,20 @@ void zkr__session_over(zkr_client *c, const char *why)
     zkr__session_end(c, was_up ? ZKR_STATE_LOST : ZKR_STATE_CONNECTING, why);
 }
 
+void zkr__session_break(zkr_client *c)
+{
+    if (c->link) {
+        zkr__session_over(c, "a fault of the library");
+    }
+}
+
 bool zkr__session_cut_short(zkr_client *c)
 {
+    if (c->broken) {
+        bool broken = c->link != NULL;
+        zkr__session_break(c);
+        return broken;
+    }
     bool early = !zkr__sure(c) && c->door->boot() < c->told;
     if (early) {
         zkr__session_over(c, "a shorter timeout has ended its lease early");

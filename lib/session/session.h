@@ -20,11 +20,13 @@ void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 void zkr__session_over(zkr_client *c, const char *why) ZKR__LOCKED;
 /* The same, into @state. @why: NULL = the log gets no line. */
 void zkr__session_end(zkr_client *c, int state, const char *why) ZKR__LOCKED;
+/* After a fault of the library (must.h) there is no session any more. What was promised of its holds is kept. */
+void zkr__session_break(zkr_client *c) ZKR__LOCKED;
 /* The servers refuse the credentials of the client, and @why says how: no session will follow. */
 void zkr__session_refused(zkr_client *c, const char *why) ZKR__LOCKED;
 /*
  * The lease bound has passed. After a shorter timeout it can pass before what was told of it: then the session is given
- * up, so that the nodes of its holds stay until then. False: it is not.
+ * up, so that the nodes of its holds stay until then; and so it is after a fault of the library. False: it is not.
  */
 bool zkr__session_cut_short(zkr_client *c) ZKR__LOCKED;
 

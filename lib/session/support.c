@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "session/log.h"
+#include "session/must.h"
 #include "session/request.h"
 
 /*
@@ -72,6 +73,7 @@ count_close(zkr_client *c, struct zkr__support *s, int64_t connection) ZKR__LOCK
         if (s->closes >= MOST) {
             find_missing(c, s);
         }
+        ZKR__MUST(c, s->closes > 0 && (s->closes < MOST || s->missing));
     }
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/lease_invariant.h"
+
+#include <stddef.h>
+
+/* A margin makes the gap longer by half of it at most. */
+static bool gap_is_of_session(const struct zkr__lease *l)
+{
+    int64_t tick = l->terms.tick > 0 ? l->terms.tick : l->session / 2;
+    int64_t plain = tick / 2 + tick / 32;
+    return l->gap >= plain && l->gap <= plain + plain / 2;
+}
+
+/* Moments are not compared: that a clock goes back is no fault of this library. */
+const char *zkr__lease_invariant(const struct zkr__lease *l)
+{
+    if (l->session == 0) {
+        return l->until != 0 || l->count != 0 ? "a lease without a session" : NULL;
+    }
+    return l->session < 0                       ? "a session of less than no time"
+           : !gap_is_of_session(l)              ? "a gap of another session timeout"
+           : l->pause <= 0 || l->pause > l->gap ? "a pause that is no part of the gap"
+                                                : NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariants: conditions that only a fault of this library can violate. Then the client trusts none of its holds any more,
+ * and ends itself; the process goes on. Each condition takes constant time, and has no side effect.
+ */
+#ifndef ZKR_SESSION_MUST_H
+#define ZKR_SESSION_MUST_H
+
+#include "session/client.h"
+
+/* The build gives each file of lib/ its name below the root, which tells nothing of the machine. */
+#ifndef ZKR__FILE
+#define ZKR__FILE "lib"
+#endif
+
+/* @c: the client, with its lock. */
+#define ZKR__MUST(c, condition)                                                        \
+    (__builtin_expect(!(condition), 0)                                                 \
+         ? zkr__must_fail((c), ZKR__FILE, __LINE__, #condition)                        \
+         : (void)0)
+
+/* The same with the words of a function that looks at several conditions. NULL: all of them are true. */
+#define ZKR__MUST_NOT(c, fault) zkr__must_not((c), ZKR__FILE, __LINE__, (fault))
+
+/*
+ * A condition is not true. From now on zkr__sure() is false, and at its next turn the service shuts the client down and
+ * gives its session up. The first fault of a client counts, and the log has a line about it.
+ */
+void zkr__must_fail(zkr_client *c, const char *file, int line, const char *condition)
+    ZKR__LOCKED;
+
+static inline void
+zkr__must_not(zkr_client *c, const char *file, int line, const char *fault) ZKR__LOCKED
+{
+    if (__builtin_expect(fault != NULL, 0)) {
+        zkr__must_fail(c, file, line, fault);
+    }
+}
+
+/* A fault ends the process instead. Builds with tests begin with true. */
+extern bool zkr__must_aborts;
+
+#endif
