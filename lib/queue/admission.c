@@ -5,7 +5,7 @@
 #include "queue/engine.h"
 #include "queue/group.h"
 #include "queue/keep.h"
-#include "session/client.h"
+#include "session/must.h"
 
 /* How many nodes have to be made together, the claim's included; 0: a node of its group exists, or is being made. */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
@@ -95,10 +95,13 @@ void zkr__admission_leave(struct zkr__claim *claim)
     claim->engine->joining -= claim->admitted;
     claim->directory->joining -= claim->admitted;
     claim->awaits_admission = claim->admitted = false;
+    ZKR__MUST(claim->engine->c, claim->engine->joining >= claim->directory->joining);
+    ZKR__MUST(claim->engine->c, !claim->in_line);
 }
 
 static void join(struct zkr__claim *claim) ZKR__LOCKED
 {
+    ZKR__MUST(claim->engine->c, !claim->admitted);
     zkr__admission_leave(claim);
     claim->admitted = true;
     claim->engine->joining++;

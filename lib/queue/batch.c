@@ -7,6 +7,7 @@
 #include "queue/claim_io.h"
 #include "queue/engine.h"
 #include "queue/group.h"
+#include "session/must.h"
 
 /* A claim that waits for an answer, referenced, and the tag of its request. */
 struct ask {
@@ -47,6 +48,7 @@ static void
 tell(const struct joint *j, size_t i, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__claim *claim = j->asks[i].claim;
+    ZKR__MUST(claim->engine->c, claim->refs > 0);
     claim->engine->on_answer(claim, j->asks[i].tag, answer);
 }
 
@@ -226,6 +228,7 @@ static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
     }
     if (done) {
         zkr_client *c = j->asks[0].claim->q->c;
+        ZKR__MUST(c, j->count == due);
         const struct zkr__op op = {.kind = ZKR__OP_CREATES,
                                    .creations = creations,
                                    .creation_count = due,

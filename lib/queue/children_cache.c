@@ -12,6 +12,7 @@
 #include "queue/group.h"
 #include "queue/keep.h"
 #include "queue/names.h"
+#include "session/must.h"
 
 static bool is_leaving(const struct zkr__claim *claim)
 {
@@ -57,6 +58,7 @@ on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKE
     struct zkr__directory *d = ctx;
     if (asked == d->guard->asked) {
         bool set = answer->code == ZKR_OK && !answer->unwatched;
+        ZKR__MUST(d->engine->c, d->guard->state == ZKR__GUARD_ASKED);
         d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
         d->guard->doubts_at = zkr__engine_doubts_at(d->engine);
     }
@@ -265,6 +267,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
 void zkr__list_want(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
+    ZKR__MUST(d->engine->c, zkr__claim_awaits_list(&claim->k));
     zkr__claim_drop_list(claim);
     claim->list_tag = zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
     claim->list = ZKR__NEXT_LIST;
@@ -344,6 +347,7 @@ on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__L
 {
     struct zkr__directory *d = ctx;
     if (generation == d->generation) {
+        ZKR__MUST(d->engine->c, d->listing);
         order(d, answer);
         while (d->askers) {
             struct zkr__claim *claim = d->askers;
@@ -375,6 +379,7 @@ void zkr__list_send(struct zkr__directory *d)
     d->later = NULL;
     d->listing = true;
     d->refs++;
+    ZKR__MUST(d->engine->c, d->askers->list == ZKR__THIS_LIST);
     zkr__submit(d->engine->c, &op, on_list, d, d->generation);
 }
 
@@ -438,6 +443,7 @@ void zkr__caches_session_over(struct zkr__engine *engine)
             zkr__claim_drop_list(d->later);
         }
         d->listing = false;
+        ZKR__MUST(engine->c, !d->askers && !d->later);
         d->generation++;
         d->used = false;
         d->seen = -1;

@@ -15,6 +15,7 @@
 #include "queue/engine.h"
 #include "queue/node_data.h"
 #include "session/bound.h"
+#include "session/must.h"
 
 /* --- memory --- */
 
@@ -92,6 +93,7 @@ void zkr__claim_recount_bytes(struct zkr__claim *claim)
 
 void zkr__claim_unref(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->engine->c, claim->refs > 0);
     if (--claim->refs > 0) {
         return;
     }
@@ -143,6 +145,7 @@ void zkr__claim_tell_revocations(struct zkr__claim *claim)
 static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
+    ZKR__MUST(d->engine->c, !claim->ours_prev && claim->by_node.path);
     struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last */
     while (after && after->sequence > claim->sequence) {
         after = after == d->ours ? NULL : after->ours_prev;
@@ -178,6 +181,8 @@ struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *nam
 void zkr__claim_drop_list(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
+    ZKR__MUST(d->engine->c, claim->list != ZKR__THIS_LIST || d->askers);
+    ZKR__MUST(d->engine->c, claim->list != ZKR__NEXT_LIST || d->later);
     if (claim->list == ZKR__THIS_LIST) {
         DL_DELETE2(d->askers, claim, list_prev, list_next);
     } else if (claim->list == ZKR__NEXT_LIST) {
@@ -434,6 +439,7 @@ const char *zkr__claim_before(const struct zkr__claim *claim)
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
 {
     zkr__claim_forget_ahead(claim);
+    ZKR__MUST(claim->engine->c, !claim->ahead && !claim->seen && !claim->before);
     char *path = zkr__path_join(claim->q->dir, name);
     if (!path) {
         return false;
@@ -441,6 +447,7 @@ bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
     bool done = true;
     struct zkr__claim *neighbour = zkr__claim_at(claim->engine, path);
     if (neighbour) {
+        ZKR__MUST(claim->engine->c, neighbour != claim && neighbour->live);
         claim->ahead = neighbour;
         DL_PREPEND2(neighbour->behind, claim, behind_prev, behind_next);
     } else {

@@ -96,8 +96,6 @@ static const char *count_fault(const struct zkr__engine *engine) ZKR__LOCKED
            : n->held > 0 && !engine->held               ? "held, and nobody holds"
            : engine->joining < 0 || engine->joining > n->waiting + pending
                ? "the count of nodes being made"
-           : engine->looking < 0 || engine->looking > n->waiting + n->held + pending
-               ? "the count of claims without a watch"
            : c->prepared < 0 || c->prepared > n->waiting + pending
                ? "the count of claims that keep the lease"
            : c->refused_deletes < 0 || c->refused_deletes > pending

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "guardian/guardian.h"
 #include "queue/engine.h"
+#include "session/must.h"
 #include "session/zk_value.h"
 
 /* For the path of a node of ours. */
@@ -62,6 +63,7 @@ struct zkr__recount *zkr__recount_of(const struct zkr__directory *d)
 
 static void free_directory(struct zkr__directory *d) ZKR__LOCKED
 {
+    ZKR__MUST(d->engine->c, !d->ours && !d->askers && !d->later && d->joining == 0);
     struct zkr__recount *recount = zkr__recount_of(d);
     if (d->at_guardian &&
         !d->engine->c->closing) { /* a close may be left to the guardian */
@@ -98,6 +100,7 @@ bool zkr__directory_keeps(struct zkr__directory *d)
 
 void zkr__directory_unref(struct zkr__directory *d)
 {
+    ZKR__MUST(d->engine->c, d->refs > 0);
     if (--d->refs == 0) {
         free_directory(d);
     }

@@ -7,6 +7,7 @@
 #include "queue/claim.h"
 #include "queue/engine.h"
 #include "session/log.h"
+#include "session/must.h"
 
 struct zkr__ghost {
     struct zkr__ghost *next;
@@ -70,6 +71,7 @@ struct zkr__ghost *zkr__ghosts_of_session(const struct zkr__engine *engine)
 static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCKED
 {
     zkr_client *c = engine->c;
+    ZKR__MUST(c, engine->ghosts && c->stats.pending_deletes >= ghost->let_go);
     LL_DELETE(engine->ghosts, ghost);
     c->stats.pending_deletes -= ghost->let_go;
     if (ghost->let_go && c->stats.pending_deletes == 0) {

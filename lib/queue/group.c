@@ -5,6 +5,12 @@
 #include "queue/batch.h"
 #include "queue/claim_run.h"
 #include "queue/engine.h"
+#include "session/must.h"
+
+static zkr_client *client_of(const struct zkr__group *group)
+{
+    return group->queues->list[0]->c;
+}
 
 /* --- its members --- */
 
@@ -20,6 +26,7 @@ struct zkr__claim *zkr__group_first(const struct zkr__group *group)
 static void drop(struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__claim *claim = group->members[i];
+    ZKR__MUST(client_of(group), claim->group == group && claim->k.member);
     group->members[i] = NULL;
     group->waited = group->waited || claim->k.waited;
     claim->group = NULL;
@@ -55,6 +62,7 @@ void zkr__group_take_out(struct zkr__group *group,
 static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__queue *q = group->queues->list[i];
+    ZKR__MUST(q->c, !group->members[i]);
     struct zkr__engine *engine = zkr__engine_of(q->c);
     if (engine && !zkr__claim_fits(q, engine)) {
         return ZKR_ELIMIT;
@@ -92,6 +100,23 @@ void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
         zkr__claim_start(group->members[i]);
     }
     zkr__batch_send(group);
+}
+
+/* What is true of a group that has moved. @first: of its members. */
+static const char *fault_of(const struct zkr__group *group,
+                            const struct zkr__claim *first) ZKR__LOCKED
+{
+    bool held = group->state == ZKR__GROUP_HELD;
+    return group->gathering                      ? "requests of a group are kept back"
+           : group->failures < 0                 ? "a negative count of failures"
+           : held && (group->partial || !first)  ? "held by some"
+           : held && first->k.phase != ZKR__HELD ? "held, and its first claim is not"
+           : group->state == ZKR__GROUP_LOST && !(first && first->k.lost != 0)
+               ? "no member was lost"
+           : (group->state == ZKR__GROUP_FAILED) != (group->failure != 0)
+               ? "failed, or has a reason"
+           : group->state == ZKR__GROUP_FAILED && first ? "failed, and is in"
+                                                        : NULL;
 }
 
 /* All members are READY or HELD. */
@@ -247,6 +272,7 @@ void zkr__group_step(struct zkr__group *group)
     }
     group->busy = false;
     const struct zkr__claim *first = zkr__group_first(group);
+    ZKR__MUST_NOT(client_of(group), fault_of(group, first));
     if (group->state != ZKR__GROUP_WAITING || group->state != state ||
         group->first != first) {
         group->first = first;

@@ -11,6 +11,7 @@
 #include "queue/keep.h"
 #include "queue/kept_node.h"
 #include "queue/loss.h"
+#include "session/must.h"
 #include "session/zk_value.h"
 
 /* --- one claim, or several --- */
@@ -61,6 +62,42 @@ static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
         waited = waited || (claims[i] && claims[i]->k.waited);
     }
     return waited;
+}
+
+/* --- what is true of a hold between two calls --- */
+
+static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    const struct zkr__claim *claim = hold->claim;
+    bool in = claim || hold->group;
+    if (hold->group && !hold->queues) {
+        return "a group in one queue";
+    }
+    switch (hold->state) {
+    case ZKR__HOLD_NONE: /* with its claims, if a write has released it */
+        return NULL;
+    case ZKR__HOLD_WAITING:
+        return !in                  ? "a hold waits in no queue"
+               : hold->failure != 0 ? "a hold waits, and has failed"
+                                    : NULL;
+    case ZKR__HOLD_HELD:
+        return !claim                ? "held by no claim"
+               : claim->k.holds == 0 ? "held by a claim that was never granted"
+               : !claim->taken       ? "held, and not taken"
+                                     : NULL;
+    case ZKR__HOLD_DOUBTED:
+        return !claim || !hold->queue->keeps_place ? "a doubt about no hold" : NULL;
+    case ZKR__HOLD_LOST:
+        return !claim || claim->k.lost == 0 ? "nothing was lost" : NULL;
+    case ZKR__HOLD_FAILED:
+        return in || hold->failure == 0 ? "a hold has not failed" : NULL;
+    }
+    return "a hold in no state";
+}
+
+static void check(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    ZKR__MUST_NOT(hold->queue->c, fault_of(hold));
 }
 
 /* --- what becomes of the hold, counted at each of its paths --- */
@@ -131,6 +168,7 @@ static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
         if (m != last) {
             count_at(&m->n, hold, step, code);
         }
+        ZKR__MUST(hold->queue->c, m->n.waiting >= 0 && m->n.held >= 0);
         last = m;
     }
     if (step == WAITS || step == GRANTED) {
@@ -140,6 +178,7 @@ static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
 
 void zkr__hold_released(struct zkr__hold *hold)
 {
+    ZKR__MUST(hold->queue->c, hold->state == ZKR__HOLD_HELD);
     count(hold, RELEASED, 0);
     hold->state = ZKR__HOLD_NONE;
 }
@@ -173,6 +212,7 @@ static void tell_owner(struct zkr__hold *hold) ZKR__LOCKED
     if (hold->claim) {
         follow_claim(hold);
     }
+    check(hold);
     if (hold->on_change) {
         hold->on_change(hold);
     }
@@ -239,6 +279,7 @@ static void give_up(struct zkr__hold *hold, int code) ZKR__LOCKED
         hold->detail = hold->claim->detail;
     }
     leave_all(hold, false);
+    check(hold);
 }
 
 /* --- enter --- */
@@ -295,6 +336,8 @@ int64_t zkr__hold_try_ms(const zkr_client *c)
 void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started)
 {
     zkr_client *c = hold->queue->c;
+    ZKR__MUST(c, !hold->claim && !hold->group);
+    ZKR__MUST(c, hold->state == ZKR__HOLD_NONE || hold->state == ZKR__HOLD_FAILED);
     hold->once = timeout_ms == 0;
     hold->deadline =
         zkr__clock_deadline(started, hold->once ? zkr__hold_try_ms(c) : timeout_ms);
@@ -306,6 +349,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
     } else {
         join(hold, 0);
     }
+    check(hold);
 }
 
 /* The grant came to nothing before the owner was told. */
@@ -366,11 +410,13 @@ static bool is_over(const struct zkr__hold *hold)
 
 enum zkr__hold_state zkr__hold_take(struct zkr__hold *hold)
 {
+    check(hold);
     if (hold->state == ZKR__HOLD_WAITING) {
         move_on(hold, true, is_over(hold));
     } else if (hold->state == ZKR__HOLD_HELD) {
         zkr__claim_check(hold->claim);
     }
+    check(hold);
     return hold->state;
 }
 
@@ -379,6 +425,7 @@ enum zkr__hold_state zkr__hold_follow(struct zkr__hold *hold)
     if (hold->state == ZKR__HOLD_WAITING) {
         move_on(hold, false, is_over(hold));
     }
+    check(hold);
     return hold->state;
 }
 
@@ -396,6 +443,7 @@ enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold)
             move_on(hold, true, over);
         }
     }
+    check(hold);
     return hold->state;
 }
 
@@ -441,6 +489,7 @@ bool zkr__hold_granted(const struct zkr__hold *hold)
 
 bool zkr__hold_check(struct zkr__hold *hold)
 {
+    check(hold);
     if (hold->state == ZKR__HOLD_HELD) {
         zkr__claim_check(hold->claim);
     }
@@ -463,6 +512,8 @@ uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **clai
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
 {
     int64_t held = from->state == ZKR__HOLD_HELD; /* two meters, for want of memory */
+    ZKR__MUST(to->queue->c, to->state == ZKR__HOLD_NONE && !to->claim && !to->group);
+    ZKR__MUST(to->queue->c, from->claim && !from->group);
     zkr__queue_meter(from->queue)->n.held -= held;
     zkr__queue_meter(to->queue)->n.held += held;
     to->claim = from->claim;
@@ -474,6 +525,7 @@ void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
     to->queue->refs++;
     zkr__queue_unref(to->claim->q);
     to->claim->q = to->queue;
+    check(to);
     zkr__claim_tell_revocations(to->claim);
 }
 
@@ -496,6 +548,7 @@ static bool keep_node(struct zkr__hold *hold) ZKR__LOCKED
 
 bool zkr__hold_leave(struct zkr__hold *hold, bool wait)
 {
+    check(hold);
     if (hold->state == ZKR__HOLD_HELD) {
         zkr__claim_check(hold->claim);
     }

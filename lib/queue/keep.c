@@ -3,7 +3,7 @@
 
 #include "base/table.h"
 #include "queue/engine.h"
-#include "session/client.h"
+#include "session/must.h"
 
 static bool is_contended(const struct zkr__keep *keep) ZKR__LOCKED
 {
@@ -31,12 +31,15 @@ bool zkr__keep_would_share(const struct zkr__queue *q)
 
 void zkr__keep_line_up(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->engine->c, !claim->in_line && !claim->awaits_admission);
+    ZKR__MUST(claim->engine->c, !claim->stands && !claim->admitted);
     DL_APPEND2(claim->directory->keep->line, claim, row_prev, row_next);
     claim->in_line = true;
 }
 
 void zkr__keep_leave_line(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->engine->c, claim->in_line && claim->directory->keep->line);
     DL_DELETE2(claim->directory->keep->line, claim, row_prev, row_next);
     claim->in_line = false;
 }
@@ -148,11 +151,13 @@ struct zkr__claim *zkr__keep_find(const struct zkr__directory *d)
 
 void zkr__keep_begin(struct zkr__claim *claim, int64_t until)
 {
+    ZKR__MUST(claim->engine->c, claim->stands && claim->k.phase == ZKR__HELD);
     claim->directory->keep->until = until;
 }
 
 void zkr__keep_end(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->engine->c, claim->directory->keep->standing > 0 || claim->k.kept);
     claim->directory->keep->over = true;
 }
 
@@ -177,6 +182,7 @@ struct zkr__claim *zkr__keep_next(struct zkr__directory *d)
 /* Without a connection it pauses, and is not in line any more. */
 void zkr__keep_went(struct zkr__claim *claim)
 {
+    ZKR__MUST(claim->engine->c, claim->directory->keep->moving_up);
     claim->directory->keep->moving_up = false;
     if (claim->in_line) {
         zkr__keep_leave_line(claim);

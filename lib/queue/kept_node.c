@@ -8,6 +8,7 @@
 #include "queue/directory.h"
 #include "queue/engine.h"
 #include "queue/keep.h"
+#include "session/must.h"
 
 /* --- news of others --- */
 
@@ -113,6 +114,7 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     claim->on_change = NULL;
     claim->taken = false;
+    ZKR__MUST(claim->engine->c, keep->until != 0 && !keep->over && !claim->k.kept);
     zkr__claim_tell(claim, ZKR__EV_KEPT);
     return true;
 }
@@ -143,6 +145,7 @@ bool zkr__claim_take(struct zkr__claim **out,
         !zkr__claim_reserve(claim, q)) {
         return false;
     }
+    ZKR__MUST(q->c, claim->k.kept && claim->k.phase == ZKR__HELD && !claim->taken);
     q->refs++;
     zkr__queue_unref(claim->q);
     claim->q = q;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "queue/engine.h"
 #include "queue/group.h"
+#include "session/must.h"
 #include "session/request.h"
 
 enum stage { OUT, TRYING, DIRECT, RANKED, QUEUED, INSIDE };
@@ -111,6 +112,23 @@ static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
     order->moving = false;
 }
 
+/* In constant time: what is counted belongs to requests that are there. */
+static const char *fault_of(const struct zkr__permits_order *order)
+{
+    bool ranked = order->first && order->first->stage == RANKED;
+    return order->asked < 0 || order->queued < 0
+               ? "fewer requests for permits than none"
+           : (order->asked > 0) != ranked ? "permits are asked for, or nobody is ranked"
+           : order->inside && (order->queued == 0 || order->inside->stage != INSIDE)
+               ? "inside the gate, and not queued"
+               : NULL;
+}
+
+static void check(const struct zkr__permits_ask *p) ZKR__LOCKED
+{
+    ZKR__MUST_NOT(p->gate->locks->c, fault_of(p->order));
+}
+
 static void leave_order(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__permits_order *order = p->order;
@@ -121,6 +139,7 @@ static void leave_order(struct zkr__permits_ask *p) ZKR__LOCKED
     order->queued -= p->stage == QUEUED || p->stage == INSIDE;
     order->inside = order->inside == p ? NULL : order->inside;
     p->stage = OUT;
+    check(p);
 }
 
 /* Move the request among the RANKED ones, in the order of the leases. */
@@ -303,6 +322,7 @@ static void get_rank(struct zkr__permits_ask *p) ZKR__LOCKED
     p->order->asked += p->permits;
     p->number = p->group->members[0]->czxid;
     rank(p);
+    check(p);
     step_ranked(p);
     step_others(p->order);
 }
@@ -329,6 +349,7 @@ static void step_queued(struct zkr__permits_ask *p) ZKR__LOCKED
     if (zkr__group_member_is(p->group, p->permits, ZKR__READY)) {
         p->stage = INSIDE;
         p->order->inside = p;
+        check(p);
         zkr__group_let_in(p->group, 0, p->permits);
     }
 }

@@ -13,6 +13,7 @@
 #include "queue/engine.h"
 #include "session/bound.h"
 #include "session/log.h"
+#include "session/must.h"
 #include "session/request.h"
 
 /* --- the answer --- */
@@ -74,6 +75,7 @@ on_probed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     (void)tag;
     struct zkr__engine *engine = ctx;
     size_t count = engine->probed_count;
+    ZKR__MUST(engine->c, count <= ZKR__PROBE_MAX);
     bool is_refused = refused(answer);
     engine->probed_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -161,6 +163,7 @@ static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
     engine->probed_count = p->count;
     for (size_t i = 0; i < p->count; i++) {
         claim = engine->probed[i];
+        ZKR__MUST(engine->c, claim->k.phase == ZKR__HELD);
         zkr__claim_ref(claim);
         DL_DELETE2(engine->held, claim, row_prev, row_next);
         DL_APPEND2(engine->held, claim, row_prev, row_next);

@@ -11,6 +11,7 @@
 #include "queue/engine.h"
 #include "queue/makers.h"
 #include "session/log.h"
+#include "session/must.h"
 #include "session/resolve.h"
 
 enum { DATA_MAX = 65536 };
@@ -115,7 +116,11 @@ struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 
 void zkr__queue_unref(struct zkr__queue *q)
 {
-    if (!q || --q->refs > 0) {
+    if (!q) {
+        return;
+    }
+    ZKR__MUST(q->c, q->refs > 0);
+    if (--q->refs > 0) {
         return;
     }
     if (q->directory) {

@@ -6,6 +6,7 @@
 #include "queue/claim_run.h"
 #include "queue/engine.h"
 #include "queue/ghosts.h"
+#include "session/must.h"
 
 /* --- the session --- */
 
@@ -51,10 +52,14 @@ static void on_connected(void *ctx) ZKR__LOCKED
 
 static void on_session_over(void *ctx) ZKR__LOCKED
 {
+    struct zkr__engine *engine = ctx;
     struct zkr__ghost *ghosts = zkr__ghosts_of_session(ctx);
     zkr__caches_session_over(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
     zkr__claims_let_in(ctx);
+    ZKR__MUST(engine->c, !engine->held && !engine->line);
+    ZKR__MUST(engine->c, engine->joining == 0);
+    ZKR__MUST(engine->c, engine->c->stats.held == 0 && engine->c->prepared == 0);
     zkr__ghosts_add(ctx, ghosts);
 }
 
