@@ -34,16 +34,20 @@ Each kind of lock works, and each verb, as on ZooKeeper 3.4.
 
 Servers that can make no node are named, by their answer, by each verb.
 
+  $ said() { grep -o 'the servers lack an operation\|unlike ZooKeeper, do not say why.*\|; use ZooKeeper 3.8 or later' said; }
   $ begin
   $ zk put /p
   $ tell proxy 'lie unknown'
-  $ for verb in 'lock -w60' 'once --every=1h' elect; do zkr -z $host $verb /p true || echo "[$?]"; done
-  2> zkr: cannot acquire /p: the servers lack an operation that every ZooKeeper since 3.4 has (ZooKeeper code -6); use ZooKeeper 3.8 or later
+  $ for verb in 'lock -w60' 'once --every=1h' elect; do zkr -z $host $verb /p true 2>said || echo "[$?]"; said; done
   [75]
-  2> zkr: cannot acquire /p: the servers lack an operation that every ZooKeeper since 3.4 has (ZooKeeper code -6); use ZooKeeper 3.8 or later
+  the servers lack an operation
+  ; use ZooKeeper 3.8 or later
   [75]
-  2> zkr: no candidate at /p: the servers lack an operation that every ZooKeeper since 3.4 has (ZooKeeper code -6); use ZooKeeper 3.8 or later
+  the servers lack an operation
+  ; use ZooKeeper 3.8 or later
   [75]
+  the servers lack an operation
+  ; use ZooKeeper 3.8 or later
 
 So are those that give no reason. zetcd: no create2, and the transaction that takes its place fails without one.
 
@@ -51,15 +55,15 @@ So are those that give no reason. zetcd: no create2, and the transaction that ta
   $ zk put /p
   $ tell proxy 'habits 1'
   $ tell proxy 'lie -100 14'
-  $ for verb in 'lock -w60' 'lock -n' 'once --every=1h' elect; do zkr -z $host $verb /p true || echo "[$?]"; done
-  2> zkr: cannot acquire /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  $ for verb in 'lock -w60' 'lock -n' 'once --every=1h' elect; do zkr -z $host $verb /p true 2>said || echo "[$?]"; said; done
   [75]
-  2> zkr: cannot acquire /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
   [75]
-  2> zkr: cannot acquire /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
   [75]
-  2> zkr: no candidate at /p: the servers refused the request and, unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
   [75]
+  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
 
 Busy servers are asked again. The first two requests of a kind are throttled: lists, reads, writes; and a delete, which was
 carried out.

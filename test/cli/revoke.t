@@ -132,7 +132,7 @@ A wish that comes before the command has started: it is not started.
   released
   $ quietly await c
   [1]
-  $ err c | grep -v 'info:\|in front'
+  $ err c | grep 'asked to'
   2> zkr: asked to release /p before the command was started
   $ out c
 

@@ -28,10 +28,10 @@ The environment has four more; those of a zkr around us are replaced, the others
 
   $ export ZKR_LOCK_PATH=old ODD=$'a\n b='
   $ env | grep -v '^ZKR_LOCK_PATH=' | grep -v '^_=' | sort >without
-  $ zkr lock /p env | grep -v '^_=' | sort | diff without - | sed -nE 's/(ID=0x)[0-9a-f]+$/\1.../; s/(TOKEN=)[0-9]+$/\1.../; s/^([<>]) (.*)/\2 \1/p' | stable
+  $ zkr lock /new env | grep -v '^_=' | sort | diff without - | sed -nE 's/(ID=0x)[0-9a-f]+$/\1.../; s/(TOKEN=)[0-9]+$/\1.../; s/^([<>]) (.*)/\2 \1/p' | stable
   ZKR_FENCING_TOKEN=... >
-  ZKR_LOCK_NODE=/p/_c_GUID-lock-0000000007 >
-  ZKR_LOCK_PATH=/p >
+  ZKR_LOCK_NODE=/new/_c_GUID-lock-0000000000 >
+  ZKR_LOCK_PATH=/new >
   ZKR_SESSION_ID=0x... >
   [1]
   $ unset ZKR_LOCK_PATH ODD

@@ -170,12 +170,12 @@ are answered, the status is 1, and that connecting took long gives no more time.
   $ ended one 12400
   2> zkr: no answer from the servers in time; try again later, or check -z and the servers
   [75]
+  $ ended three 13400
+  2> zkr: /p is not free; see 'zkr status /p'
+  [1]
   $ ended two 16400
   2> zkr: no answer from the servers in time; try again later, or check -z and the servers
   [75]
-  $ ended three 20400
-  2> zkr: /p is not free; see 'zkr status /p'
-  [1]
   $ let_go holder
 
 It refuses what it cannot wait for.
