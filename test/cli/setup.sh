@@ -239,12 +239,26 @@ fresh() {
 
 # ---- the end ----------------------------------------------------------------------------
 
+# What the shell runs itself, in its group; not what it has started by `bg`, nor PID and what that runs.
+below() { # SHELL PID
+    ps -e -o pid=,ppid=,pgid= | awk -v top="$1" -v but="$2" '{ parent[$1] = $2; group[$1] = $3 } END {
+        for (pid in parent) {
+            for (at = pid; at > 1 && at != top && at != but; at = parent[at]);
+            if (at == top && pid != top && group[pid] == group[top]) print pid
+        }
+    }'
+}
+
+# cram waits for all that may still write.
 seconds=$((3 * ${ZKT_CASE_SECONDS:-100})) # several cases
 (
     sleep "$seconds" || exit
     echo "not over after $seconds s"
-    ps -o pid,ppid,stat,args --forest -g "$(ps -o pgid= $$)"
+    this=$BASHPID
+    mapfile -t stuck < <(below $$ "$this")
+    ps -o pid,stat,args "${stuck[@]}"
     kill -TERM $$
+    kill -KILL "${stuck[@]}"
 ) 2>/dev/null &
 watchdog=$!
 
