@@ -24,7 +24,7 @@ static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 
 /*
  * Another claim or group of ours makes a node in the directory, and nothing proves that the directory exists: neither a
- * node of ours there nor the guard.
+ * node of ours there nor the watch on it.
  */
 static bool is_unproved(const struct zkr__directory *d,
                         const struct zkr__group *group) ZKR__LOCKED
@@ -38,7 +38,7 @@ static bool is_unproved(const struct zkr__directory *d,
     while (others > 0 && newest && zkr__claim_stage(&newest->k) == ZKR__REMOVING) {
         newest = newest == d->ours ? NULL : newest->ours_prev;
     }
-    return others > 0 && !newest && !zkr__cache_guards(d);
+    return others > 0 && !newest && !zkr__cache_watches(d);
 }
 
 /* The claim waits until its directory, and those of the members that are made with it, are known to exist. */

@@ -8,7 +8,7 @@
  * being made. A member does not wait if a node of its group exists or is being made.
  *
  * A server refuses a create below a missing directory. If another client then makes the directory, the next create of
- * the same client succeeds, out of order. So while neither a node of ours nor the guard proves that a directory exists,
+ * the same client succeeds, out of order. So while neither a node of ours nor a watch on it proves that a directory exists,
  * its claims are admitted one at a time. The other claims wait for one round trip, and the nodes are in the order of the
  * requests.
  *

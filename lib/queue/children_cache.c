@@ -19,27 +19,27 @@ static bool is_leaving(const struct zkr__claim *claim)
     return zkr__claim_stage(&claim->k) == ZKR__REMOVING;
 }
 
-/* --- the guard --- */
+/* --- the watch on the directory --- */
 
-bool zkr__cache_guards(const struct zkr__directory *d)
+bool zkr__cache_watches(const struct zkr__directory *d)
 {
-    return d->guard && d->guard->state == ZKR__GUARDED;
+    return d->watch && d->watch->state == ZKR__WATCHED;
 }
 
 void zkr__cache_forget(struct zkr__directory *d)
 {
-    if (d->guard) {
-        zkr__known_forget(&d->guard->known);
+    if (d->watch) {
+        zkr__known_forget(&d->watch->known);
     }
 }
 
 /* The watch is used up, or may be. */
-static void drop_guard(struct zkr__directory *d)
+static void drop_watch(struct zkr__directory *d)
 {
-    if (d->guard) {
-        d->guard->state = ZKR__UNGUARDED;
-        d->guard->asked++; /* an answer that is still to come counts no more */
-        zkr__known_forget(&d->guard->known);
+    if (d->watch) {
+        d->watch->state = ZKR__UNWATCHED;
+        d->watch->asked++; /* an answer that is still to come counts no more */
+        zkr__known_forget(&d->watch->known);
     }
 }
 
@@ -48,26 +48,26 @@ static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
     if (event != ZKR__NODE_CHILDREN) { /* which is of another watch */
-        drop_guard(ZKR__OWNER_OF(watcher, struct zkr__guard, watcher)->directory);
+        drop_watch(ZKR__OWNER_OF(watcher, struct zkr__dir_watch, watcher)->directory);
     }
 }
 
 static void
-on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKED
+on_watch(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__directory *d = ctx;
-    if (asked == d->guard->asked) {
+    if (asked == d->watch->asked) {
         bool set = answer->code == ZKR_OK && !answer->unwatched;
-        ZKR__MUST(d->engine->c, d->guard->state == ZKR__GUARD_ASKED);
-        d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
-        d->guard->doubts_at = zkr__engine_doubts_at(d->engine);
+        ZKR__MUST(d->engine->c, d->watch->state == ZKR__WATCH_ASKED);
+        d->watch->state = set ? ZKR__WATCHED : ZKR__UNWATCHED;
+        d->watch->doubts_at = zkr__engine_doubts_at(d->engine);
     }
     zkr__directory_unref(d);
 }
 
-static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
+static bool make_watch(struct zkr__directory *d) ZKR__LOCKED
 {
-    struct zkr__guard *g = zkr__mem_alloc(sizeof(*g));
+    struct zkr__dir_watch *g = zkr__mem_alloc(sizeof(*g));
     if (!g) {
         return false;
     }
@@ -78,7 +78,7 @@ static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
         zkr__mem_free(g);
         return false;
     }
-    d->guard = g;
+    d->watch = g;
     return true;
 }
 
@@ -86,17 +86,17 @@ void zkr__cache_begin(struct zkr__directory *d)
 {
     const struct zkr__op op = {
         .kind = ZKR__OP_GET, .path = d->path, .watch = ZKR__WATCH_SPARE};
-    if (zkr__cache_guards(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
-        drop_guard(d);
+    if (zkr__cache_watches(d) && zkr__now(d->engine->c) >= d->watch->doubts_at) {
+        drop_watch(d);
     }
-    if (!d->used || (!d->guard && !make_guard(d)) ||
-        d->guard->state != ZKR__UNGUARDED || !zkr__watch_fits(d->engine->c, &op)) {
+    if (!d->used || (!d->watch && !make_watch(d)) ||
+        d->watch->state != ZKR__UNWATCHED || !zkr__watch_fits(d->engine->c, &op)) {
         return;
     }
-    d->guard->state = ZKR__GUARD_ASKED;
-    d->guard->asked++;
+    d->watch->state = ZKR__WATCH_ASKED;
+    d->watch->asked++;
     d->refs++;
-    zkr__submit(d->engine->c, &op, on_guard, d, d->guard->asked);
+    zkr__submit(d->engine->c, &op, on_watch, d, d->watch->asked);
 }
 
 /* --- a place by a number --- */
@@ -110,10 +110,10 @@ static bool is_simple(const struct zkr__claim *claim)
 bool zkr__cache_expects(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
-    if (!zkr__cache_guards(d) || !is_simple(claim) || !d->guard->known.counts) {
+    if (!zkr__cache_watches(d) || !is_simple(claim) || !d->watch->known.counts) {
         return false;
     }
-    const struct zkr__known *known = &d->guard->known;
+    const struct zkr__known *known = &d->watch->known;
     const struct zkr__children *others = &known->others;
     const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
     bool after_a_hold = newest && is_leaving(newest);
@@ -132,14 +132,14 @@ bool zkr__cache_expects(const struct zkr__claim *claim)
     return from_a_list || (known->from == ZKR__KNOWN_ALL && others->count == 0);
 }
 
-/* Knowledge begins with the first node that is made behind the guard. */
+/* Knowledge begins with the first node that is made behind that watch. */
 void zkr__cache_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
     d->used = true;
     d->seen += d->seen >= 0;
-    if (zkr__cache_guards(d)) {
-        (void)zkr__known_made(&d->guard->known, claim->sequence);
+    if (zkr__cache_watches(d)) {
+        (void)zkr__known_made(&d->watch->known, claim->sequence);
     }
 }
 
@@ -147,8 +147,8 @@ void zkr__cache_gone(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
     const char *path = zkr__path_watched(&claim->ahead_watcher);
-    if (zkr__cache_guards(d) && path) {
-        zkr__known_gone(&d->guard->known, zkr__path_name(path));
+    if (zkr__cache_watches(d) && path) {
+        zkr__known_gone(&d->watch->known, zkr__path_name(path));
     }
 }
 
@@ -189,7 +189,7 @@ static bool line_up(const struct zkr__claim *claim,
                     int64_t *from) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
-    const struct zkr__known *known = &d->guard->known;
+    const struct zkr__known *known = &d->watch->known;
     const struct zkr__children *others = &known->others;
     const struct zkr__claim *one = claim;
     size_t count = 0;
@@ -257,7 +257,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
 {
     enum { NEAR = 16 }; /* thousands may stand in front of these, and seldom matter */
     const struct zkr__directory *d = claim->directory;
-    return zkr__cache_guards(d) && is_simple(claim) && d->guard->known.counts &&
+    return zkr__cache_watches(d) && is_simple(claim) && d->watch->known.counts &&
            (judge(claim, NEAR, verdict, children) ||
             judge(claim, SIZE_MAX, verdict, children));
 }
@@ -336,8 +336,8 @@ static void order(struct zkr__directory *d,
                                                    : -1;
     d->seen_strays = (int)given->children.strays;
     zkr__keep_listed(d, &given->children);
-    if (ordered && !is_long && zkr__cache_guards(d) && d->guard->known.counts) {
-        zkr__known_listed(&d->guard->known, &given->children, answer->made, is_ours, d);
+    if (ordered && !is_long && zkr__cache_watches(d) && d->watch->known.counts) {
+        zkr__known_listed(&d->watch->known, &given->children, answer->made, is_ours, d);
     }
 }
 
@@ -426,7 +426,7 @@ void zkr__caches_connected(struct zkr__engine *engine)
     struct zkr__directory *d;
     DL_FOREACH(engine->directories, d)
     {
-        drop_guard(d);
+        drop_watch(d);
     }
 }
 
@@ -447,6 +447,6 @@ void zkr__caches_session_over(struct zkr__engine *engine)
         d->generation++;
         d->used = false;
         d->seen = -1;
-        drop_guard(d);
+        drop_watch(d);
     }
 }

@@ -10,7 +10,7 @@
  * --- Numbers: the cache decides where a new node of ours stands by the node's number alone: granted, or behind a known
  * node. So a lock that only this client uses needs no lists.
  *
- * From the second node of a session on, a watch guards the directory: it tells when the directory is deleted. The event
+ * From the second node of a session on, a watch on the directory tells when the directory is deleted. The event
  * comes before the answers to later requests. The watch stays, so it costs one request. A re-connection, a change of the
  * directory's data and the end of the session use the watch up, and the cache knows nothing until the watch is set again.
  * Servers may withhold the event (zkr__engine_doubts_at()), so the watch is renewed now and then. Until the renewal, a
@@ -35,10 +35,10 @@
 
 struct zkr__claim;
 
-/* A node of ours is about to be created: set the guard, if it pays. */
+/* A node of ours is about to be created: set the watch, if it pays. */
 void zkr__cache_begin(struct zkr__directory *d) ZKR__LOCKED;
 /* The directory existed at the last answer: a watch would have reported its deletion. */
-bool zkr__cache_guards(const struct zkr__directory *d) ZKR__LOCKED;
+bool zkr__cache_watches(const struct zkr__directory *d) ZKR__LOCKED;
 /* The number of the claim's node will probably do: send no list along with the create. */
 bool zkr__cache_expects(const struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim's node was created. */

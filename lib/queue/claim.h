@@ -22,9 +22,9 @@ struct zkr__claim {
     struct zkr__directory *directory;
     int refs;
     int bytes; /* of the engine's node_bytes; with @reserves of the client's watch_reserved, too */
-    bool live;         /* not GONE yet: the engine has a reference */
-    bool reserves : 1; /* there is room for the watch on its own node */
-    bool keeps_lease : 1; /* counted in the client's `prepared` */
+    bool live;                    /* not GONE yet: the engine has a reference */
+    bool reserves : 1;            /* there is room for the watch on its own node */
+    bool keeps_lease : 1;         /* counted in the client's `prepared` */
     bool stands : 1, in_line : 1; /* in the directory: keep.h */
     /* Its node is being made, or waits until fewer are: admission.h. */
     bool admitted : 1, awaits_admission : 1;

@@ -69,10 +69,10 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
         !d->engine->c->closing) { /* a close may be left to the guardian */
         (void)zkr__guardian_directory(d->engine->c, d->path, false);
     }
-    if (d->guard) {
-        zkr__path_unwatch(&d->engine->watchers, &d->guard->watcher);
-        zkr__known_forget(&d->guard->known);
-        zkr__mem_free(d->guard);
+    if (d->watch) {
+        zkr__path_unwatch(&d->engine->watchers, &d->watch->watcher);
+        zkr__known_forget(&d->watch->known);
+        zkr__mem_free(d->watch);
     }
     zkr__path_table_remove(&d->engine->by_directory, &d->by_path);
     DL_DELETE(d->engine->directories, d);

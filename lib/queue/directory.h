@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory is the parent node of one queue or more. Here is what this client remembers of a directory, as long as a
- * queue, a claim or a request needs it. children_cache.h and keep.h say what is done with its guard and its kept node.
+ * queue, a claim or a request needs it. children_cache.h and keep.h say what is done with its watch and its kept node.
  * All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_DIRECTORY_H
@@ -21,8 +21,8 @@ struct zkr__engine;
 struct zkr__permits_order;
 
 /* The watch on the directory, and what is known while it is set. */
-struct zkr__guard {
-    enum { ZKR__UNGUARDED, ZKR__GUARD_ASKED, ZKR__GUARDED } state;
+struct zkr__dir_watch {
+    enum { ZKR__UNWATCHED, ZKR__WATCH_ASKED, ZKR__WATCHED } state;
     unsigned asked;    /* how often; an answer to an earlier request is dropped */
     int64_t doubts_at; /* GUARDED: from then on the watch is asked for anew */
     struct zkr__directory *directory;
@@ -49,11 +49,11 @@ struct zkr__directory {
     struct zkr__path_entry by_path;
     struct zkr__engine *engine;
     const char *path; /* of the first queue here; the directory has taken it over */
-    struct zkr__guard *guard;  /* NULL = not needed yet */
-    struct zkr__keep *keep;    /* NULL = no queue keeps nodes here */
-    struct zkr__claim *askers; /* list: claims that get the list on its way */
-    struct zkr__claim *later;  /* list: claims that get the next list */
-    struct zkr__claim *ours;   /* list: claims whose nodes are known, by number */
+    struct zkr__dir_watch *watch; /* NULL = not needed yet */
+    struct zkr__keep *keep;       /* NULL = no queue keeps nodes here */
+    struct zkr__claim *askers;    /* list: claims that get the list on its way */
+    struct zkr__claim *later;     /* list: claims that get the next list */
+    struct zkr__claim *ours;      /* list: claims whose nodes are known, by number */
     /* Requests of this client for permits: permits.h. NULL = there was none yet. */
     struct zkr__permits_order *order;
     /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */

@@ -717,7 +717,7 @@ static void check_credentials(int client)
 ZKR__TSA(no_thread_safety_analysis)
 static void check_others(int client, const struct zkr__directory *d)
 {
-    const struct zkr__children *others = d->guard ? &d->guard->known.others : NULL;
+    const struct zkr__children *others = d->watch ? &d->watch->known.others : NULL;
     for (size_t i = 0; others && i < others->count; i++) {
         if (zkr__claim_in(d, others->list[i].name)) {
             sim_violation("client %d takes its own %s for one of others", client,

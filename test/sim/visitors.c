@@ -194,8 +194,8 @@ static bool is_counted_on(const char *dir)
         const struct zkr__claim *claim = engine ? engine->claims : NULL;
         for (; claim; claim = claim->next) {
             if (claim->k.phase == ZKR__CREATING && claim->list == ZKR__NO_LIST &&
-                claim->directory->guard &&
-                claim->directory->guard->state == ZKR__GUARDED &&
+                claim->directory->watch &&
+                claim->directory->watch->state == ZKR__WATCHED &&
                 strcmp(claim->directory->path, dir) == 0) {
                 return true;
             }
