@@ -167,7 +167,7 @@ are answered, the status is 1, and that connecting took long gives no more time.
   >     [ $took -ge 6000 ] && [ $took -le $2 ] || echo "$took ms"
   >     return $status
   > }
-  $ ended one 12400
+  $ ended one 9400
   2> zkr: no answer from the servers in time; try again later, or check -z and the servers
   [75]
   $ ended three 13400
