@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/claim_invariant.h"
 
+#include "base/fault.h"
+
 #define SET_OF(phase) (1U << (unsigned)(phase))
 
 enum {
@@ -14,9 +16,7 @@ enum {
     /* The claim knows its node. */
     HAS_NODE = SET_OF(ZKR__ADOPTING) | SET_OF(ZKR__LISTING) | SET_OF(ZKR__PARKED) |
                SET_OF(ZKR__READY) | SET_OF(ZKR__CONFIRMING) | SET_OF(ZKR__PROVING) |
-               SET_OF(ZKR__HELD) | SET_OF(ZKR__DOUBTED),
-    /* From here on nothing was asked about the node yet. */
-    NEW = SET_OF(ZKR__LOOKING) | SET_OF(ZKR__CREATING)
+               SET_OF(ZKR__HELD) | SET_OF(ZKR__DOUBTED)
 };
 
 static bool is_in(enum zkr__phase phase, unsigned set)
@@ -28,36 +28,36 @@ static bool is_in(enum zkr__phase phase, unsigned set)
 
 static const char *hold_fault(const struct zkr__claim_state *k)
 {
-    return k->holds == 0        ? "held, and never granted"
-           : k->leaving         ? "held by nobody"
-           : k->failures != 0   ? "held, and failing"
-           : k->failure != 0    ? "held, and failed"
-           : k->lost != 0       ? "held, and lost"
-           : k->revocation != 0 ? "held, and a request is not told"
-           : k->writing == 0 && k->departure != ZKR__STAYS ? "a release without a write"
-                                                           : NULL;
+    ZKR__FAULT_IF(k->holds == 0, "held, and never granted");
+    ZKR__FAULT_IF(k->leaving, "held by nobody");
+    ZKR__FAULT_IF(k->failures != 0, "held, and failing");
+    ZKR__FAULT_IF(k->failure != 0 || k->lost != 0, "held, and over");
+    ZKR__FAULT_IF(k->revocation != 0, "held, and a request is not told");
+    ZKR__FAULT_IF(k->departure != ZKR__STAYS && k->writing == 0,
+                  "a release without a write");
+    return NULL;
 }
 
 /* What a new node must not have from the node before. */
 static const char *create_fault(const struct zkr__claim_state *k)
 {
-    return k->own != ZKR__OWN_NONE              ? "a new node is watched"
-           : k->metadata != ZKR__METADATA_DUE   ? "a new node has metadata"
-           : k->version != 0                    ? "a new node has a version"
-           : k->revocation != 0 || k->told != 0 ? "a new node has a request"
-           : k->ahead != INT64_MAX || k->standstill != 0
-               ? "a new node waits behind another"
-               : NULL;
+    ZKR__FAULT_IF(k->own != ZKR__OWN_NONE, "a new node is watched");
+    ZKR__FAULT_IF(k->metadata != ZKR__METADATA_DUE, "a new node has metadata");
+    ZKR__FAULT_IF(k->version != 0, "a new node has a version");
+    ZKR__FAULT_IF(k->revocation != 0 || k->told != 0, "a new node has a request");
+    ZKR__FAULT_IF(k->ahead != INT64_MAX || k->standstill != 0,
+                  "a new node waits behind another");
+    return NULL;
 }
 
 static const char *park_fault(const struct zkr__claim_state *k)
 {
     bool prepared = k->look == ZKR__PREPARED || k->look == ZKR__BEHIND_FIRST;
-    return !k->waited                               ? "parked, and has not waited"
-           : k->member && k->look != ZKR__LOOKS_NOT ? "a member looks ahead"
-           : prepared && k->then != ZKR__THEN_OURS  ? "prepared for nothing"
-           : k->standstill < 0                      ? "a negative standstill"
-                                                    : NULL;
+    ZKR__FAULT_IF(!k->waited, "parked, and has not waited");
+    ZKR__FAULT_IF(k->member && k->look != ZKR__LOOKS_NOT, "a member looks ahead");
+    ZKR__FAULT_IF(prepared && k->then != ZKR__THEN_OURS, "prepared for nothing");
+    ZKR__FAULT_IF(k->standstill < 0, "a negative standstill");
+    return NULL;
 }
 
 static const char *phase_fault(const struct zkr__claim_state *k)
@@ -88,66 +88,88 @@ static const char *phase_fault(const struct zkr__claim_state *k)
     return "in no phase";
 }
 
+static const char *outcome_fault(const struct zkr__claim_state *k)
+{
+    bool ends = is_in(zkr__claim_stage(k), LEAVES);
+    ZKR__FAULT_IF(k->leaving && !ends, "left, and goes on");
+    ZKR__FAULT_IF(k->failure != 0 && !ends, "failed, and goes on");
+    ZKR__FAULT_IF(k->lost != 0 && !ends, "lost, and goes on");
+    ZKR__FAULT_IF(k->failure != 0 && k->lost != 0, "failed and lost");
+    ZKR__FAULT_IF(k->lost != 0 && k->holds == 0, "lost what was never held");
+    ZKR__FAULT_IF(k->place_lost && !(k->member && k->phase == ZKR__GONE),
+                  "a place lost by nobody");
+    ZKR__FAULT_IF(k->kept && (k->member || !(ends || k->phase == ZKR__HELD)),
+                  "kept, and not held");
+    ZKR__FAULT_IF(k->refused && !(k->leaving && ends), "a delete refused to nobody");
+    return NULL;
+}
+
 const char *zkr__claim_invariant(const struct zkr__claim_state *k)
 {
-    const enum zkr__phase stage = zkr__claim_stage(k);
-    bool ends = is_in(stage, LEAVES);
-    const char *fault = phase_fault(k);
-    return fault                             ? fault
-           : k->leaving && !ends             ? "left, and goes on"
-           : k->failure != 0 && !ends        ? "failed, and goes on"
-           : k->failure != 0 && k->lost != 0 ? "failed and lost"
-           : k->lost != 0 && !ends           ? "lost, and goes on"
-           : k->lost != 0 && k->holds == 0   ? "lost what was never held"
-           : k->downgrade != ZKR__SETTLED && k->phase != ZKR__HELD
-               ? "downgraded, and not held"
-           : stage == ZKR__DOUBTED && (!k->keeps_place || k->holds == 0)
-               ? "doubted, and never held"
-           : k->place_lost && (!k->member || k->phase != ZKR__GONE)
-               ? "a place lost by nobody"
-           : k->kept && (k->member || !(ends || k->phase == ZKR__HELD))
-               ? "kept, and not held"
-           : k->refused && !(k->leaving && ends) ? "a delete refused to nobody"
-           : k->version < -1                     ? "a negative version"
-           : k->failures < 0 || k->refusals < 0  ? "a negative count"
-                                                 : NULL;
+    bool doubted = zkr__claim_stage(k) == ZKR__DOUBTED;
+    ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->phase != ZKR__HELD,
+                  "downgraded, and not held");
+    ZKR__FAULT_IF(doubted && !(k->keeps_place && k->holds > 0),
+                  "doubted, and never held");
+    ZKR__FAULT_IF(k->version < -1, "a negative version");
+    ZKR__FAULT_IF(k->failures < 0 || k->refusals < 0, "a negative count");
+    const char *fault = outcome_fault(k);
+    return fault ? fault : phase_fault(k);
 }
 
 /* --- a step --- */
 
-/* After the end of a node, answers about it must not count. */
-static bool forgets(const struct zkr__claim_state *before,
-                    const struct zkr__claim_state *after)
+/* The claim has no node any more. */
+static bool parts(const struct zkr__claim_state *before,
+                  const struct zkr__claim_state *after)
 {
-    bool had = is_in(zkr__claim_stage(before), HAS_NODE);
-    return had && !is_in(zkr__claim_stage(after), HAS_NODE);
+    return is_in(zkr__claim_stage(before), HAS_NODE) &&
+           !is_in(zkr__claim_stage(after), HAS_NODE);
+}
+
+static const char *grant_fault(const struct zkr__claim_state *before,
+                               const struct zkr__claim_event *e,
+                               const struct zkr__claim_state *after)
+{
+    bool held = before->phase != ZKR__HELD && after->phase == ZKR__HELD;
+    bool taken = e->kind == ZKR__EV_TAKEN && before->kept;
+    bool proved = e->kind == ZKR__EV_PROVED;
+    ZKR__FAULT_IF(after->holds != before->holds + (held || taken),
+                  "holds are miscounted");
+    ZKR__FAULT_IF(held && !(proved ? e->sure : e->ample), "held without a lease");
+    ZKR__FAULT_IF(held && after->member && !proved && e->kind != ZKR__EV_ALL_READY,
+                  "held before the other members");
+    return NULL;
+}
+
+static const char *event_fault(const struct zkr__claim_state *before,
+                               const struct zkr__claim_event *e,
+                               const struct zkr__claim_state *after)
+{
+    bool has_node = is_in(zkr__claim_stage(after), HAS_NODE);
+    if (e->kind == ZKR__EV_SESSION_OVER) {
+        ZKR__FAULT_IF(has_node, "a node outlives its session");
+        ZKR__FAULT_IF(after->own != ZKR__OWN_NONE, "a watch outlives its session");
+    }
+    if (e->kind == ZKR__EV_WRITTEN) {
+        ZKR__FAULT_IF(after->writing + 1 != before->writing, "writes are miscounted");
+        ZKR__FAULT_IF(e->deletes && after->departure != ZKR__STAYS, "departs for ever");
+    }
+    return NULL;
 }
 
 const char *zkr__claim_step_invariant(const struct zkr__claim_state *before,
                                       const struct zkr__claim_event *e,
                                       const struct zkr__claim_state *after)
 {
-    bool held = before->phase != ZKR__HELD && after->phase == ZKR__HELD;
-    bool taken = e->kind == ZKR__EV_TAKEN && before->kept;
-    bool proved = e->kind == ZKR__EV_PROVED;
     bool parks = before->phase != ZKR__PARKED && after->phase == ZKR__PARKED;
-    return after->holds != before->holds + (held || taken) ? "holds are miscounted"
-           : held && !(proved ? e->sure : e->ample)        ? "held without a lease"
-           : held && after->member && !proved && e->kind != ZKR__EV_ALL_READY
-               ? "held before the other members"
-           : forgets(before, after) && after->round == before->round
-               ? "answers about a node of before still count"
-           : before->leaving && !after->leaving                        ? "came back"
-           : before->phase == ZKR__GONE && after->phase != ZKR__GONE   ? "came back"
-           : before->failure != 0 && after->failure != before->failure ? "failed twice"
-           : parks && after->saw_ahead ? "has seen the node ahead before it asked"
-           : e->kind == ZKR__EV_SESSION_OVER &&
-                   (is_in(zkr__claim_stage(after), HAS_NODE) ||
-                    after->own != ZKR__OWN_NONE)
-               ? "a node outlives its session"
-           : e->kind == ZKR__EV_WRITTEN && e->deletes && after->departure != ZKR__STAYS
-               ? "departs for ever"
-           : e->kind == ZKR__EV_WRITTEN && after->writing + 1 != before->writing
-               ? "writes are miscounted"
-               : NULL;
+    ZKR__FAULT_IF(before->leaving && !after->leaving, "came back");
+    ZKR__FAULT_IF(before->phase == ZKR__GONE && after->phase != ZKR__GONE, "came back");
+    ZKR__FAULT_IF(before->failure != 0 && after->failure != before->failure,
+                  "failed twice");
+    ZKR__FAULT_IF(parts(before, after) && after->round == before->round,
+                  "answers about a node of before still count");
+    ZKR__FAULT_IF(parks && after->saw_ahead, "has seen a node that it did not ask for");
+    const char *fault = grant_fault(before, e, after);
+    return fault ? fault : event_fault(before, e, after);
 }

@@ -1,38 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/claim_settled.h"
 
+#include "base/fault.h"
+
 /* --- the claim: where it stands --- */
+
+static const char *list_fault(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__directory *d = claim->directory;
+    if (claim->list == ZKR__NO_LIST) {
+        return NULL;
+    }
+    ZKR__FAULT_IF(!zkr__claim_awaits_list(&claim->k), "a list for nothing");
+    ZKR__FAULT_IF(claim->list == ZKR__THIS_LIST && !(d->askers && d->listing),
+                  "awaits a list that is not on its way");
+    ZKR__FAULT_IF(claim->list == ZKR__NEXT_LIST && !d->later,
+                  "awaits a list that nobody wants");
+    return NULL;
+}
 
 static const char *place_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
-    const struct zkr__directory *d = claim->directory;
-    bool parked = k->phase == ZKR__PARKED;
     bool known = claim->by_node.path != NULL;
     bool path = claim->ahead_watcher.path != NULL;
-    return known != (claim->ours_prev != NULL) ? "known by its path or in its directory"
-           : known && zkr__claim_has_none(k)   ? "knows a node that was not made"
-           : parked != (claim->ahead || path)  ? "parked, or behind another"
-           : claim->ahead && path              ? "behind two others"
-           : (claim->before != NULL) != zkr__claim_watches_before(k)
-               ? "watches the node before or does not look ahead"
-           : claim->list != ZKR__NO_LIST && !zkr__claim_awaits_list(k)
-               ? "a list for nothing"
-           : claim->list == ZKR__THIS_LIST && !(d->askers && d->listing)
-               ? "awaits a list that is not on its way"
-           : claim->list == ZKR__NEXT_LIST && !d->later
-               ? "awaits a list that nobody wants"
-               : NULL;
+    bool before = claim->before != NULL;
+    ZKR__FAULT_IF(known != (claim->ours_prev != NULL),
+                  "found by its path, or in its directory");
+    ZKR__FAULT_IF(known && zkr__claim_has_none(k), "knows a node that was not made");
+    ZKR__FAULT_IF((k->phase == ZKR__PARKED) != (claim->ahead || path),
+                  "parked, or behind another");
+    ZKR__FAULT_IF(claim->ahead && path, "behind two others");
+    ZKR__FAULT_IF(before != zkr__claim_watches_before(k),
+                  "looks ahead, or watches the node before");
+    return NULL;
 }
 
 /* Our node is of the present session. */
 static const char *node_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const enum zkr__phase stage = zkr__claim_stage(&claim->k);
-    bool seen = (stage >= ZKR__LISTING && stage <= ZKR__HELD) || stage == ZKR__DOUBTED;
-    return seen && claim->epoch != claim->q->c->epoch ? "a node of another session"
-           : seen && claim->czxid <= 0                ? "a node without a token"
-                                                      : NULL;
+    if ((stage >= ZKR__LISTING && stage <= ZKR__HELD) || stage == ZKR__DOUBTED) {
+        ZKR__FAULT_IF(claim->epoch != claim->engine->c->epoch,
+                      "a node of another session");
+        ZKR__FAULT_IF(claim->czxid <= 0, "a node without a token");
+    }
+    return NULL;
 }
 
 /* --- the claim: what it waits for --- */
@@ -41,17 +54,18 @@ static const char *line_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__directory *d = claim->directory;
     const struct zkr__engine *engine = claim->engine;
-    bool waits = claim->in_line || claim->awaits_admission;
-    bool creating = claim->k.phase == ZKR__CREATING;
     bool paused = claim->k.phase == ZKR__PAUSED && claim->k.next == ZKR__CREATING;
-    return claim->admitted != creating                 ? "makes a node, or is admitted"
-           : waits && !paused                          ? "stands in line for nothing"
-           : claim->in_line && claim->awaits_admission ? "stands in two lines"
-           : claim->in_line && !(d->keep && d->keep->line) ? "stands in no line"
-           : claim->awaits_admission && !engine->line      ? "stands in no line"
-           : claim->admitted && d->joining == 0 ? "makes a node, and is not counted"
-           : d->joining > engine->joining       ? "more nodes are made here than in all"
-                                                : NULL;
+    ZKR__FAULT_IF(claim->admitted != (claim->k.phase == ZKR__CREATING),
+                  "makes a node, or is admitted");
+    ZKR__FAULT_IF(claim->admitted && d->joining == 0,
+                  "makes a node, and is not counted");
+    ZKR__FAULT_IF(d->joining > engine->joining, "more nodes are made here than in all");
+    ZKR__FAULT_IF(claim->in_line && claim->awaits_admission, "stands in two lines");
+    ZKR__FAULT_IF(claim->in_line && !(paused && d->keep && d->keep->line),
+                  "stands in line for a kept node");
+    ZKR__FAULT_IF(claim->awaits_admission && !(paused && engine->line),
+                  "stands in line to make a node");
+    return NULL;
 }
 
 static const char *keep_fault(const struct zkr__claim *claim) ZKR__LOCKED
@@ -60,11 +74,10 @@ static const char *keep_fault(const struct zkr__claim *claim) ZKR__LOCKED
     if (!keep) {
         return claim->stands ? "stands where nothing is kept" : NULL;
     }
-    return claim->stands && keep->standing <= 0 ? "stands, and is not counted"
-           : keep->standing == 0 && (keep->until != 0 || keep->over)
-               ? "keeps a node of nobody"
-           : keep->standing < 0 ? "fewer than none stand here"
-                                : NULL;
+    ZKR__FAULT_IF(keep->standing < (int)claim->stands, "stands, and is not counted");
+    ZKR__FAULT_IF(keep->standing == 0 && (keep->until != 0 || keep->over),
+                  "keeps a node of nobody");
+    return NULL;
 }
 
 /* --- its memory --- */
@@ -72,13 +85,14 @@ static const char *keep_fault(const struct zkr__claim *claim) ZKR__LOCKED
 static const char *memory_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     bool gone = claim->k.phase == ZKR__GONE;
-    return claim->refs <= 0              ? "without a reference"
-           : claim->directory->refs <= 0 ? "a directory without a reference"
-           : gone != (claim->bytes == 0) ? "the room of its node"
-           : claim->bytes > claim->engine->node_bytes ? "less room than its node takes"
-           : gone && claim->timer.at != 0             ? "gone, and a timer is set"
-           : gone && claim->live                      ? "gone, and alive"
-                                                      : NULL;
+    ZKR__FAULT_IF(claim->refs <= 0 || claim->directory->refs <= 0,
+                  "without a reference");
+    ZKR__FAULT_IF(gone != (claim->bytes == 0), "gone, or takes no room");
+    ZKR__FAULT_IF(claim->bytes > claim->engine->node_bytes,
+                  "less room than its node takes");
+    ZKR__FAULT_IF(gone && claim->timer.at != 0, "gone, and a timer is set");
+    ZKR__FAULT_IF(gone == claim->live, "gone, or alive");
+    return NULL;
 }
 
 /* --- what is counted --- */
@@ -91,21 +105,23 @@ static const char *count_fault(const struct zkr__engine *engine) ZKR__LOCKED
 {
     const zkr_client *c = engine->c;
     const zkr_stats *n = &c->stats;
-    int64_t pending = n->pending_deletes;
-    return n->waiting < 0 || n->held < 0 || pending < 0 ? "fewer claims than none"
-           : n->held > 0 && !engine->held               ? "held, and nobody holds"
-           : engine->joining < 0 || engine->joining > n->waiting + pending
-               ? "the count of nodes being made"
-           : c->prepared < 0 || c->prepared > n->waiting + pending
-               ? "the count of claims that keep the lease"
-           : c->refused_deletes < 0 || c->refused_deletes > pending
-               ? "the count of refused deletes"
-               : NULL;
+    int64_t unheld = n->waiting + n->pending_deletes;
+    ZKR__FAULT_IF(n->waiting < 0 || n->held < 0 || n->pending_deletes < 0,
+                  "fewer claims than none");
+    ZKR__FAULT_IF(n->held > 0 && !engine->held, "held, and nobody holds");
+    ZKR__FAULT_IF(engine->joining < 0 || engine->joining > unheld,
+                  "the count of nodes that are being made");
+    ZKR__FAULT_IF(c->prepared < 0 || c->prepared > unheld,
+                  "the count of claims that keep the lease");
+    ZKR__FAULT_IF(c->refused_deletes < 0 || c->refused_deletes > n->pending_deletes,
+                  "the count of refused deletes");
+    return NULL;
 }
 
 const char *zkr__claim_settled(const struct zkr__claim *claim)
 {
     const char *fault = place_fault(claim);
+    fault = fault ? fault : list_fault(claim);
     fault = fault ? fault : node_fault(claim);
     fault = fault ? fault : line_fault(claim);
     fault = fault ? fault : keep_fault(claim);

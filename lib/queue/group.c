@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/group.h"
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "queue/batch.h"
 #include "queue/claim_run.h"
@@ -107,16 +108,17 @@ static const char *fault_of(const struct zkr__group *group,
                             const struct zkr__claim *first) ZKR__LOCKED
 {
     bool held = group->state == ZKR__GROUP_HELD;
-    return group->gathering                      ? "requests of a group are kept back"
-           : group->failures < 0                 ? "a negative count of failures"
-           : held && (group->partial || !first)  ? "held by some"
-           : held && first->k.phase != ZKR__HELD ? "held, and its first claim is not"
-           : group->state == ZKR__GROUP_LOST && !(first && first->k.lost != 0)
-               ? "no member was lost"
-           : (group->state == ZKR__GROUP_FAILED) != (group->failure != 0)
-               ? "failed, or has a reason"
-           : group->state == ZKR__GROUP_FAILED && first ? "failed, and is in"
-                                                        : NULL;
+    bool failed = group->state == ZKR__GROUP_FAILED;
+    bool lost = group->state == ZKR__GROUP_LOST;
+    ZKR__FAULT_IF(group->gathering, "requests of a group are kept back");
+    ZKR__FAULT_IF(group->failures < 0, "a negative count of failures");
+    ZKR__FAULT_IF(held && (group->partial || !first), "held by some");
+    ZKR__FAULT_IF(held && first->k.phase != ZKR__HELD,
+                  "held, and its first claim is not");
+    ZKR__FAULT_IF(lost && !(first && first->k.lost != 0), "no member was lost");
+    ZKR__FAULT_IF(failed != (group->failure != 0), "failed, or has a reason");
+    ZKR__FAULT_IF(failed && first, "failed, and is in");
+    return NULL;
 }
 
 /* All members are READY or HELD. */

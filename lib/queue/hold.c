@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "queue/claim_run.h"
 #include "queue/engine.h"
@@ -70,27 +71,20 @@ static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold->claim;
     bool in = claim || hold->group;
-    if (hold->group && !hold->queues) {
-        return "a group in one queue";
-    }
+    ZKR__FAULT_IF(hold->group && !hold->queues, "a group in one queue");
     switch (hold->state) {
     case ZKR__HOLD_NONE: /* with its claims, if a write has released it */
         return NULL;
     case ZKR__HOLD_WAITING:
-        return !in                  ? "a hold waits in no queue"
-               : hold->failure != 0 ? "a hold waits, and has failed"
-                                    : NULL;
+        return in && hold->failure == 0 ? NULL : "a hold waits for nothing";
     case ZKR__HOLD_HELD:
-        return !claim                ? "held by no claim"
-               : claim->k.holds == 0 ? "held by a claim that was never granted"
-               : !claim->taken       ? "held, and not taken"
-                                     : NULL;
+        return claim && claim->taken && claim->k.holds > 0 ? NULL : "nothing is held";
     case ZKR__HOLD_DOUBTED:
-        return !claim || !hold->queue->keeps_place ? "a doubt about no hold" : NULL;
+        return claim && hold->queue->keeps_place ? NULL : "a doubt about nothing";
     case ZKR__HOLD_LOST:
-        return !claim || claim->k.lost == 0 ? "nothing was lost" : NULL;
+        return claim && claim->k.lost != 0 ? NULL : "nothing was lost";
     case ZKR__HOLD_FAILED:
-        return in || hold->failure == 0 ? "a hold has not failed" : NULL;
+        return !in && hold->failure != 0 ? NULL : "nothing has failed";
     }
     return "a hold in no state";
 }
@@ -167,8 +161,8 @@ static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
         struct zkr__meter *m = zkr__queue_meter(list[i]);
         if (m != last) {
             count_at(&m->n, hold, step, code);
+            ZKR__MUST(hold->queue->c, m->n.waiting >= 0 && m->n.held >= 0);
         }
-        ZKR__MUST(hold->queue->c, m->n.waiting >= 0 && m->n.held >= 0);
         last = m;
     }
     if (step == WAITS || step == GRANTED) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/permits.h"
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "queue/engine.h"
 #include "queue/group.h"
@@ -116,12 +117,14 @@ static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
 static const char *fault_of(const struct zkr__permits_order *order)
 {
     bool ranked = order->first && order->first->stage == RANKED;
-    return order->asked < 0 || order->queued < 0
-               ? "fewer requests for permits than none"
-           : (order->asked > 0) != ranked ? "permits are asked for, or nobody is ranked"
-           : order->inside && (order->queued == 0 || order->inside->stage != INSIDE)
-               ? "inside the gate, and not queued"
-               : NULL;
+    ZKR__FAULT_IF(order->asked < 0 || order->queued < 0,
+                  "fewer requests for permits than none");
+    ZKR__FAULT_IF((order->asked > 0) != ranked, "ranked, or asks for permits");
+    ZKR__FAULT_IF(order->inside && order->queued == 0,
+                  "inside the gate, and not queued");
+    ZKR__FAULT_IF(order->inside && order->inside->stage != INSIDE,
+                  "inside the gate, and elsewhere");
+    return NULL;
 }
 
 static void check(const struct zkr__permits_ask *p) ZKR__LOCKED

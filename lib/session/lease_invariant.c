@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/lease_invariant.h"
 
-#include <stddef.h>
+#include "base/fault.h"
 
 /* A margin makes the gap longer by half of it at most. */
 static bool gap_is_of_session(const struct zkr__lease *l)
@@ -14,11 +14,12 @@ static bool gap_is_of_session(const struct zkr__lease *l)
 /* Moments are not compared: that a clock goes back is no fault of this library. */
 const char *zkr__lease_invariant(const struct zkr__lease *l)
 {
-    if (l->session == 0) {
-        return l->until != 0 || l->count != 0 ? "a lease without a session" : NULL;
-    }
-    return l->session < 0                       ? "a session of less than no time"
-           : !gap_is_of_session(l)              ? "a gap of another session timeout"
-           : l->pause <= 0 || l->pause > l->gap ? "a pause that is no part of the gap"
-                                                : NULL;
+    bool none = l->session == 0;
+    ZKR__FAULT_IF(l->session < 0, "a session of less than no time");
+    ZKR__FAULT_IF(none && (l->until != 0 || l->count != 0),
+                  "a lease without a session");
+    ZKR__FAULT_IF(!none && !gap_is_of_session(l), "a gap of another session timeout");
+    ZKR__FAULT_IF(!none && (l->pause <= 0 || l->pause > l->gap),
+                  "a pause that is no part of the gap");
+    return NULL;
 }

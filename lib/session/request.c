@@ -280,7 +280,6 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     struct zkr__link *link = r->link;
     zkr_client *c = link->c;
     zkr__lock(c);
-    ZKR__MUST(c, link->pending && r->link == link && link->c == c);
     DL_DELETE(link->pending, r);
     settle_watch(r, answer->code);
     link->timed = link->timed || (r->ups == 1 && link->ups == 1);
