@@ -122,7 +122,8 @@ said() { # COPY WORDS
         grep '^VIOLATION' "$1/out" | grep -m 1 -E "$2" | cut -c 1-100
         return
     fi
-    grep -m 1 -o 'seed [0-9]*: .*' "$1/out" | sed 's/_c_[-0-9a-f]\{37\}//g' ||
+    grep -m 1 -o 'not true: .*' "$1/out" || # of an invariant
+        grep -m 1 -o 'seed [0-9]*: .*' "$1/out" | sed 's/_c_[-0-9a-f]\{37\}//g' ||
         grep -m 1 -o '\[  FAILED  \] [a-z][a-z0-9_]*.*' "$1/out" | sed 's/.*\] //; s/, [0-9.]* s$//' ||
         grep -m 1 '^[-+]  ' "$1/out" | cut -c 1-100 || # of a transcript
         grep -m 1 -o 'Timeout\|SEGFAULT\|Subprocess aborted\|Failed' "$1/out" || echo fails
@@ -131,7 +132,7 @@ said() { # COPY WORDS
 # Of a search: only a seed that no other run has seen it, beyond the kept ones and the fixed ones.
 by_luck() { # COPY
     grep -q 'seeds that once failed' "$1/out" &&
-        [[ $(grep -m 1 -o 'seed [0-9]*: ' "$1/out") =~ [0-9]{7} ]]
+        [[ $(grep -m 1 -o 'seed [0-9]*: \|^crashed; .* --seed [0-9]*' "$1/out") =~ [0-9]{7} ]]
 }
 
 # try MUTANT COPY: a line about it; false when it is not caught.
