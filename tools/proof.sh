@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# proof.sh [lease | claims | code], or: proof.sh --quick lease|claims: what test/proof/README.md says is proved, or a part of it: the bound of the
-# lease, by z3; all states of claims; and the code of the lease against its contracts, by Frama-C, which not each release
-# of Debian has. --quick: only that the rules of the lease hold; the small ones of one claim.
+# proof.sh [lease | claims | code], or: proof.sh --quick lease|claims
+#
+# Proves what test/proof/README.md calls proved, or one part: the bound of the lease, by z3; all states of claims; the
+# code of the lease against its contracts, by Frama-C, which some releases of Debian lack. With --quick, lease proves
+# only the rules of the lease, and claims explores only the smaller state spaces of one claim.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

@@ -26,16 +26,17 @@
  * In a child made by fork() they return ZKR_ESTATE (or the neutral value that each one names). Open
  * another client there.
  *
- * **Watches.** libzookeeper names all watches of a session in one request whenever it re-connects, and servers drop a
- * connection for a request above jute.maxbuffer (1,048,575 bytes if not set). So the watches that a client needs may take
- * 850,000 bytes: the length of each watched path, with the chroot, and 4. ticket.h says which these are. A request whose
- * watch finds no room fails with ZKR_ELIMIT: use a second client. A watch counts until its node or the children there
- * change, or the session ends, even if the request that set it has timed out. Watches that a client can do without may
- * take 150,000 bytes more.
+ * **Watches.** The needed watches of one client may take 850,000 bytes: for each watch the length of its path, with the
+ * chroot, and 4. ticket.h lists the needed watches. A request whose watch finds no room fails with ZKR_ELIMIT: use a
+ * second client. A watch counts until its event comes or the session ends, even if the request that set it has timed
+ * out. Other watches may take 150,000 bytes more. The reason is that libzookeeper names all watches of a session in one
+ * request when it re-connects, and servers drop a connection for a request above jute.maxbuffer (1,048,575 bytes if not
+ * set).
  *
- * Where servers allow less than a MiB, or for any other reason, a session may connect but get no answer. After 8 such connections in a row, and a session
- * timeout without any answer, the client gives it up and opens the next one: the old one would never end, as each
- * connection renews it. Now its nodes go at the end of its timeout.
+ * A session may connect but get no answer, for instance where servers set a lower jute.maxbuffer. After 8 such
+ * connections in a row, and a session timeout without any answer, the client gives the session up and opens the next
+ * one. The nodes of the old session are deleted when it times out. Otherwise the session would never end,
+ * because each connection renews it.
  *
  * **Permissions.** Servers from 3.8.4 and 3.9.2 on, and Debian 12's, do not tell a client what happens to a node while
  * it may not read that node, nor of new and deleted children while it may not read their parent; and the watch is spent
@@ -59,9 +60,9 @@
  * NULL; it cannot be canceled. Another thread takes the place of a thread of the client. In destructors of
  * thread-specific data that run in a thread of the client or of a selector, all functions act as in its callbacks.
  *
- * **Faults of the library.** A client that finds its own state impossible does not end the process: it logs
+ * **Faults of the library.** A client checks its own state while it runs. If a check fails, the client logs
  * `event=fault`, loses its holds as at the end of a session, opens no further session, and behaves as after
- * zkr_client_shutdown().
+ * zkr_client_shutdown(). The process goes on.
  */
 #ifndef ZKR_CLIENT_H
 #define ZKR_CLIENT_H

@@ -134,8 +134,8 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  * @l  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (it is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
- * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes or watches: ticket.h). Errors of servers are reported later, by state, await
- * and on_failed.
+ * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes or watches: ticket.h). Errors of servers are reported later, by
+ * state, await and on_failed.
  *
  * Blocks:   no; no server need be there.
  * Threads:  any.

@@ -57,7 +57,7 @@ typedef struct zkr_multi_lock_options {
      */
     int64_t watch_node;
     int64_t
-        tell_queued; /**< not 0: a ticket that has to wait says so, see zkr_mutex_options */
+        tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \

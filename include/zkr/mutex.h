@@ -124,8 +124,8 @@ typedef struct zkr_mutex_options {
      */
     int64_t max_waiters;
     /**
-     * Not 0: a ticket that has to wait says so. Its callback is called with ZKR_TICKET_QUEUED first, and
-     * zkr_ticket_ahead() names the contender in front, for at most 600 bytes of memory.
+     * Not 0: if a ticket has to wait, its callback is called with ZKR_TICKET_QUEUED first, and zkr_ticket_ahead()
+     * returns the contender in front. Costs at most 600 bytes of memory for each waiting ticket.
      */
     int64_t tell_queued;
     /**
@@ -177,8 +177,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * with ZKR_FOREVER, also if the calling thread would wait for itself: it holds the path by another object of this
  * client, and not both as readers), ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut
  * down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE
- * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes or watches: ticket.h; use a second client), ZKR_EFOREIGN (another
- * program uses the path, and a lock node would break it: docs/clients.md), ZKR_EINVAL,
+ * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes or watches: ticket.h; use a second client),
+ * ZKR_EFOREIGN (another program uses the path, and a lock node would break it: docs/clients.md), ZKR_EINVAL,
  * ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its
  * node is deleted, or will be as soon as a server can be reached.
  *

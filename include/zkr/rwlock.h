@@ -81,7 +81,7 @@ typedef struct zkr_rwlock_options {
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     int64_t
-        tell_queued; /**< not 0: a ticket that has to wait says so, see zkr_mutex_options */
+        tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
 } zkr_rwlock_options;
 
 #define ZKR_RWLOCK_OPTIONS_INIT                                                        \

@@ -98,8 +98,8 @@ typedef struct zkr_semaphore_options {
  *
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
- * Cost:     no request; with options.max_from, 1 read now and 1 after each change and each new session, and a watch that
- *           is set even if the client has no room for it (client.h).
+ * Cost:     no request; with options.max_from, 1 read now and 1 after each change and each new session. Its watch may
+ *           exceed the limit on watches (client.h).
  * Curator:  new InterProcessSemaphoreV2(client, path, maxLeases), or with a SharedCountReader.   Since: 0.1.
  */
 ZKR_API int zkr_semaphore_create(zkr_semaphore **out,

@@ -28,29 +28,29 @@
  * 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 bytes more, that of a latch 1 more, a
  * permit 8 more. Nodes of threads, latches and selectors count too, and so do kept nodes (options.keep_ms) and requests
  * that wait for a kept node. A node counts from its request until its delete is confirmed. A request without room fails
- * with ZKR_ELIMIT: use a second client. 5,000 tickets fit on paths of 100 characters, whether they hold, wait in line or
- * wait on as many paths. The reason is that the servers write the paths of all nodes into one transaction
- * when the session ends. If that transaction is longer than jute.maxbuffer (1 MiB by default), the servers go down and
- * cannot start again. If jute.maxbuffer is set lower, one client must have fewer nodes.
+ * with ZKR_ELIMIT: use a second client. The reason is that the servers write the paths of all nodes into one
+ * transaction when the session ends. If that transaction is longer than jute.maxbuffer (1 MiB by default), the servers
+ * go down and cannot start again. If jute.maxbuffer is set lower, one client must have fewer nodes.
  *
- * The watches that a client needs may take 850,000 bytes (client.h). A watch takes 4 bytes and the length of its path, so
- * a watch on the node of a mutex takes as much as the node. These are needed:
+ * The needed watches of one client may take 850,000 bytes (client.h). A watch takes 4 bytes and the length of its path:
+ * as much as the watched node. These watches are needed:
  *
- * | who | watch |
+ * | ticket | watch |
  * |---|---|
- * | a ticket right behind a node of another client | on that node; tickets behind the same node share it |
- * | a ticket behind a ticket of its own client | none |
- * | a ticket with options.watch_node or on_revoke | on its own node, from the request on |
- * | a ticket for several locks of which one is not free | on its own node at each path that is free |
- * | tickets for permits that are not free | for each semaphore on its leases, and for the first in line on its node at the gate |
+ * | right behind a node of another client | on that node; tickets behind the same node share the watch |
+ * | behind a ticket of its own client | none |
+ * | with options.watch_node or on_revoke | on its own node, from the request on |
+ * | for several locks, one of them not free | on its own node at each free path |
+ * | for permits, too few free | one on the leases of each semaphore; the first in line: on its node at the gate |
  *
- * 9,400 tickets of a mutex fit behind nodes of other clients on as many paths of 30 characters, 6,000 on paths of 80 and
- * 5,000 on paths of 100. Without room for a needed watch the ticket fails with ZKR_ELIMIT, when it is requested or while
- * it waits, and those behind it go on.
+ * If each ticket of a mutex waits on a path of its own, behind another client, 9,400 tickets fit on paths of 30
+ * characters, and 6,000 on paths of 80. On paths of 100 characters 5,000 tickets fit, whether they hold, wait in one
+ * queue or wait on as many paths. A ticket without room for a needed watch fails with ZKR_ELIMIT, at the request or
+ * while it waits. The tickets behind it keep their places.
  *
- * Any other ticket watches its own node if there is room, and does not ask for its node again if there is none. Then a
- * ticket that waits notices only at its turn that somebody has deleted its node, and queues again. A hold notices the
- * deletion with the next lease probe, and does not notice a request to release.
+ * Any other ticket watches its own node only if there is room. Without that watch, a waiting ticket notices only at its
+ * turn that its node was deleted, and then queues again. A hold notices the deletion at the next lease probe, and does
+ * not notice a revocation request.
  */
 #ifndef ZKR_TICKET_H
 #define ZKR_TICKET_H
@@ -178,8 +178,8 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  *
  * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then
  * those that leave in the middle are counted on; nobody comes in front. With options.tell_queued of the lock, the
- * nearest in front is known to be the only one as soon as its node says since when it holds. Of a multi-lock it is the
- * longest of its queues, of permits the number of requests in front at the gate.
+ * number becomes 1 as soon as the node right in front says since when it holds. For a multi-lock the number is that of
+ * its longest queue, for permits the number of requests in front at the gate.
  *
  * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
  * child), ZKR_EINVAL.
@@ -191,8 +191,7 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
 ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
 
 /**
- * Who is right in front of a ticket, by what the client has seen when it last looked there. Needs options.tell_queued of the
- * lock.
+ * The contender right in front of a ticket, as the client last saw it. Needs options.tell_queued of the lock.
  *
  * @t    borrowed.
  * @out  filled on success: a list of one, owned by the caller, for zkr_contenders_free().

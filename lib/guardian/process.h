@@ -18,7 +18,7 @@ int zkr__guardian_take(struct zkr__guardian **out, uint64_t *ward);
 /* The last one lets the guardian end, and waits for that. */
 void zkr__guardian_drop(struct zkr__guardian *g);
 
-/* Does it watch this process? Waits for so long. What it says of that it says once, and stays in the socket. */
+/* Does the guardian watch this process? Waits at most @ms. The guardian answers once, and its answer stays readable. */
 int zkr__guardian_verdict(const struct zkr__guardian *g, int ms);
 /* It has said so. */
 bool zkr__guardian_has_spoken(const struct zkr__guardian *g);

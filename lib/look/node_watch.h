@@ -23,9 +23,9 @@ enum zkr__node_watch_kind {
     ZKR__FOLLOW_CONTENDERS,
     /*
      * The number in the node: 4 bytes, big-endian, as Curator's SharedCount writes it, or ZKR__COUNT_…. A number that has
-     * changed, or whose session has ended, is unknown at once, until the new one is read. There is room for its watch in
-     * any case: without it no permit would be granted, and no call would return why. There are few, one for each
-     * semaphore.
+     * changed, or whose session has ended, is unknown at once, until the new one is read. Its watch may
+     * exceed the bound: without the watch no permit would be granted, and no call would return the reason. There is one
+     * such watch for each semaphore.
      */
     ZKR__FOLLOW_COUNT
 };

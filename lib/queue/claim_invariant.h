@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is true of a claim (claim_state.h) in each of its states, and of each of its steps, whatever happens. Pure, and
- * in constant time. claim_run.c asks after each step, and ../../test/proof in every state that a claim can reach.
+ * The invariants of a claim (claim_state.h): of each state, and of each step. Pure, in constant time. claim_run.c
+ * checks them after each step, and test/proof in every state that a claim can reach.
  *
- * Each function returns NULL, or in words what is wrong.
+ * Each function returns NULL if all hold, else what is wrong, in words.
  */
 #ifndef ZKR_QUEUE_CLAIM_INVARIANT_H
 #define ZKR_QUEUE_CLAIM_INVARIANT_H

@@ -29,7 +29,7 @@ static const char *place_fault(const struct zkr__claim *claim) ZKR__LOCKED
                   "found by its path, or in its directory");
     ZKR__FAULT_IF(known && zkr__claim_has_none(k), "knows a node that was not made");
     ZKR__FAULT_IF((k->phase == ZKR__PARKED) != (claim->ahead || path),
-                  "parked, or behind another");
+                  "parked, or behind another, not both");
     ZKR__FAULT_IF(claim->ahead && path, "behind two others");
     ZKR__FAULT_IF(before != zkr__claim_watches_before(k),
                   "looks ahead, or watches the node before");
@@ -56,7 +56,7 @@ static const char *line_fault(const struct zkr__claim *claim) ZKR__LOCKED
     const struct zkr__engine *engine = claim->engine;
     bool paused = claim->k.phase == ZKR__PAUSED && claim->k.next == ZKR__CREATING;
     ZKR__FAULT_IF(claim->admitted != (claim->k.phase == ZKR__CREATING),
-                  "makes a node, or is admitted");
+                  "makes a node, or is admitted, not both");
     ZKR__FAULT_IF(claim->admitted && d->joining == 0,
                   "makes a node, and is not counted");
     ZKR__FAULT_IF(d->joining > engine->joining, "more nodes are made here than in all");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is true of a claim when it has settled after a step (claim_run.c), of its directory, and of what its client counts.
- * In constant time. NULL, or in words what is wrong.
+ * The invariants of a claim that has settled after a step (claim_run.c), of its directory, and of the counts of its
+ * client. In constant time. Returns NULL if all hold, else what is wrong, in words.
  */
 #ifndef ZKR_QUEUE_CLAIM_SETTLED_H
 #define ZKR_QUEUE_CLAIM_SETTLED_H

@@ -24,7 +24,7 @@ struct zkr__permits_order;
 struct zkr__dir_watch {
     enum { ZKR__UNWATCHED, ZKR__WATCH_ASKED, ZKR__WATCHED } state;
     unsigned asked;    /* how often; an answer to an earlier request is dropped */
-    int64_t doubts_at; /* GUARDED: from then on the watch is asked for anew */
+    int64_t doubts_at; /* WATCHED: when to set the watch again */
     struct zkr__directory *directory;
     struct zkr__path_watcher watcher;
     struct zkr__known known;

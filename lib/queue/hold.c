@@ -587,8 +587,8 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
                          dir);
     case ZKR_ELIMIT:
         return zkr__fail(code, dir,
-                         "with %s the nodes of this client take over %d bytes, or its "
-                         "watches over %d; use a second client",
+                         "%s would exceed a limit of this client: %d bytes of nodes, "
+                         "%d bytes of watches; use a second client",
                          dir, ZKR__NODES_BYTES, ZKR__WATCH_NEEDED_BYTES);
     case ZKR_EFOREIGN:
         return zkr__queue_refuse(hold->queue);

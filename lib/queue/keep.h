@@ -14,8 +14,8 @@
  *
  * News. At the first release the children are listed, with a watch. Any other node in the list is news, also a node of this
  * client in a queue that does not keep; later, any change of the children is. If the list or its watch is refused, no
- * contender would be heard, so that counts as news. From the first release on, the node itself is watched, too. A watch may
- * be spent in silence, so a node is not kept for longer than zkr__engine_doubts_at() says.
+ * contender would be noticed, so that counts as news. From the first release on, the node itself is watched, too. A
+ * watch may be lost without an event, so a node is kept no longer than until zkr__engine_doubts_at().
  *
  * Order. While a claim of a path has a node, or is about to have one, further claims of this client make no nodes there, and
  * wait in the line of the directory. They may hold by that one node, one after the other. At news all of them make nodes,
@@ -65,11 +65,11 @@ int64_t zkr__keep_until(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__keep_begin(struct zkr__claim *claim, int64_t until) ZKR__LOCKED;
 void zkr__keep_end(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * After a step of @claim: a claim without an owner whose node is to be kept no more, as @claim is asked to let go, is over,
- * or came to the line too late to take that node. NULL: there is none.
+ * Call this after a step of @claim. Returns the claim without an owner whose node must not be kept any more, because
+ * @claim was asked to release, has ended, or joined the line too late to take that node. NULL: there is none.
  */
 struct zkr__claim *zkr__keep_over(struct zkr__claim *claim) ZKR__LOCKED;
-/* The next claim in line that does not share any more; zkr__keep_went() follows. NULL: there is none, or one is going. */
+/* The next claim in line that must make its own node; then call zkr__keep_went(). NULL: none, or one is leaving. */
 struct zkr__claim *zkr__keep_next(struct zkr__directory *d) ZKR__LOCKED;
 void zkr__keep_went(struct zkr__claim *claim) ZKR__LOCKED;
 

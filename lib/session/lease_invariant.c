@@ -15,7 +15,7 @@ static bool gap_is_of_session(const struct zkr__lease *l)
 const char *zkr__lease_invariant(const struct zkr__lease *l)
 {
     bool none = l->session == 0;
-    ZKR__FAULT_IF(l->session < 0, "a session of less than no time");
+    ZKR__FAULT_IF(l->session < 0, "a negative session timeout");
     ZKR__FAULT_IF(none && (l->until != 0 || l->count != 0),
                   "a lease without a session");
     ZKR__FAULT_IF(!none && !gap_is_of_session(l), "a gap of another session timeout");

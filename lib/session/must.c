@@ -21,7 +21,7 @@ void zkr__must_fail(zkr_client *c, const char *file, int line, const char *condi
     zkr__log_more(c, ZKR_LOG_ERROR, ZKR__EVENT("fault", .reason = condition),
                   "at=%s:%d", file, line);
     if (zkr__must_aborts) {
-        (void)fprintf(stderr, "zkrecipes: %s:%d: not true: %s\n", file, line,
+        (void)fprintf(stderr, "zkrecipes: %s:%d: invariant violated: %s\n", file, line,
                       condition);
         abort();
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariants: conditions that only a fault of this library can violate. Then the client trusts none of its holds any more,
- * and ends itself; the process goes on. Each condition takes constant time, and has no side effect.
+ * Invariants: conditions that only a fault of this library can violate. After a violation the client treats all its
+ * holds as lost and shuts itself down; the process goes on. A condition takes constant time, and has no side effect.
  */
 #ifndef ZKR_SESSION_MUST_H
 #define ZKR_SESSION_MUST_H
@@ -19,7 +19,7 @@
          ? zkr__must_fail((c), ZKR__FILE, __LINE__, #condition)                        \
          : (void)0)
 
-/* The same with the words of a function that looks at several conditions. NULL: all of them are true. */
+/* The same for a function that checks several invariants. @fault: what is wrong, in words; NULL: nothing. */
 #define ZKR__MUST_NOT(c, fault) zkr__must_not((c), ZKR__FILE, __LINE__, (fault))
 
 /*

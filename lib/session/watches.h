@@ -2,12 +2,12 @@
 /*
  * The watches of a handle, and their bytes. At each re-connection libzookeeper names all watches to the server in one
  * request (send_set_watches() in its zookeeper.c). For a request of more than jute.maxbuffer, by default 1,048,575
- * bytes, a server drops the connection, and with the next connection it all begins again. So the bytes are bounded, those
- * of needed and of spare watches apart: a request whose watch finds no room is sent without the watch. Nobody polls
- * instead. What needs the watch fails.
+ * bytes, a server drops the connection, and the next connection fails in the same way. So the bytes are bounded,
+ * separately for needed and for spare watches. A request whose watch finds no room is sent without the watch. The
+ * waiter for a needed watch then fails; the library does not poll.
  *
- * The room of a RESERVED watch is counted from zkr__watch_reserve() on (request.h), whether the watch is set or not. VITAL
- * watches count as needed, and find room in any case. A watch counts as long as it is set, even if nobody waits for its
+ * The room of a RESERVED watch counts from zkr__watch_reserve() (request.h) on, whether the watch is set or not. A
+ * VITAL watch counts as needed, but may exceed the bound. A watch counts until its event, even if nothing waits for the
  * event any more.
  *
  * libzookeeper keeps each path once for data and existence and once for children, until an event. An event comes

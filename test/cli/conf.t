@@ -43,7 +43,7 @@ A list of servers that is none is named like any other setting.
   2> zkr: 'a:b:c' is not host:port[,host:port][/chroot] in the environment
   [64]
 
-As little as may be is seen of secrets: neither in what is said nor in the list of processes.
+Secrets appear neither in messages nor in the list of processes.
 
   $ conf 'ZKR_AUTH digest:me:secret\n'
   $ zkr status /p

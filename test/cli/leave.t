@@ -62,7 +62,7 @@ A signal ends the wait. The node that it left stands for as long as its session:
   2> zkr: the servers have not confirmed that our node is deleted; it goes at the latest when the session times out, after 10.000 s
   $ count 1 && zk clear /p
 
-Told to stop, after a create that is done, and whose reply is lost. That leaves no node.
+zkr is stopped after a create whose reply is lost. It leaves no node.
 
   $ stop_in_the_dark() { # ARGUMENT...: zkr ARGUMENT... /p
   >     fresh

@@ -5,7 +5,7 @@ zkr lock --min-hold: the lock outlasts the command.
   $ . "$TESTDIR/setup.sh"
   $ ms() { echo $(($(date +%s%N) / 1000000)); }
 
-Who comes late finds it held: what a clock that is late would make of a cron job.
+A host whose clock is late finds the lock held, so its cron job does not run again.
 
   $ fresh
   $ began=$(ms)
@@ -35,7 +35,7 @@ The command has ended, and the lock is still held. A signal ends that with the s
   $ zk count /p
   0
 
-A wish ends it, too.
+A revocation request ends it, too.
 
   $ start
   2> zkr: /p is held by another; 'zkr status /p' shows by whom

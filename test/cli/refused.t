@@ -63,7 +63,8 @@ Every mistake on the command line is 64.
   > revoke --token x /p
   > END
 
-Whether libzookeeper has no TLS or the files are missing, before any connection; and what flock has and zkr has not.
+TLS without support in libzookeeper or without its files is refused before any connection; so are options of flock that
+zkr lacks.
 
   $ refused 64 <<'END'
   > --tls /none,/none,/none lock /p true

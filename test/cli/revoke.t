@@ -213,7 +213,7 @@ A token frees the permits of one holder: they are stuck, and their holder cannot
   $ revoke --force --token $(token_of stuck) /p
   2> zkr: deleted the permits of stuck by force: others get them, and until that holder notices more may be held than there are
   $ await stuck
-  2> zkr: the permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
   [79]
   $ zkr lock -n --permits=2/3 /p true
   $ let_go c
@@ -286,8 +286,8 @@ The terminal of an operator does not obey what a holder has written.
   asked me?2J??3?4??., token TOKEN
   $ end one
 
-The candidates of Curator's LeaderLatch would miss their turn: nobody writes to a leader, and a leader to nothing. Probes of a
-lock write, and it restores its node.
+A write to the node of a leader would make candidates of Curator's LeaderLatch miss their turn. So no client writes to a
+leader's node, the leader included. The probes of a lock do write, and the lock restores its node.
 
   $ fresh
   $ bg c zkr -t 3000 elect /p sh -c 'echo held; exec sleep 60'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# What transcripts share. A line that begins with "2> " was written to standard error by zkr. Numbers that are others each time are
-# replaced by words: see stable.
+# Shared by all transcripts. A line that begins with "2> " was written to standard error by zkr. Numbers that change
+# from run to run are replaced by words: see stable.
 #
 # Each case begins with `fresh`, which gives it a chroot of its own, $chroot at $servers, in $ZKR_SERVERS. The root of a
 # case is a node without children.
@@ -26,7 +26,8 @@ stable() {
         -e 's/("(created_ms|age_ms|waiting_since|session_timeout_ms)":)[0-9]+/\1MS/g' "$@"
 }
 
-# A table, words apart by two blanks. An age of less than a minute is AGE. Who holds says so some time later, so since when is HELD.
+# A table, with two blanks between words. An age below a minute becomes AGE. The time of a hold becomes HELD, because a
+# holder writes it some time after the grant.
 table() {
     stable -e 's/   +/  /g' -e 's/ +$//' -e 's/  (<?[0-9]+s  )(<?[0-9]+s|-)  [0-9]+  /  AGE  HELD  TOKEN  /' \
         -e 's/  <?[0-9]+s\b/  AGE/g'

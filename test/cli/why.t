@@ -26,13 +26,13 @@ the start takes long.
   $ grep -c ' was lost: session expired: \| was in doubt: \| was lost: lease bound passed: ' said
   1
 
-What cannot be asked for is not to be asked for.
+A holder that cannot be asked to release: the message does not name 'zkr revoke'.
 
   $ fresh
   $ hold c --permits 2 /p
   $ zk clear /p/leases
   $ await c
-  2> zkr: the permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
   [79]
   $ hold c --also /other /q
   $ zk clear /q

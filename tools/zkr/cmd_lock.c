@@ -155,7 +155,7 @@ static int begin(struct lock *l)
     struct held *h = &l->held;
     int64_t wait = l->o.wait_ms == 0 ? h->env->globals.connect_ms : l->o.wait_ms;
     h->until = wait == ZKR_FOREVER ? NEVER : h->started + wait;
-    h->what = l->o.permits_max > 0 ? "permits of" : "lock on";
+    h->what = l->o.permits_max > 0 ? "hold on permits of" : "lock on";
     h->revocable = l->o.permits_max == 0 && (l->o.any || l->o.path_count == 1);
     char *owner = l->o.id ? NULL : owner_text(h->env->globals.command);
     int status = held_begin(h, owner ? owner : l->o.id);
