@@ -484,6 +484,9 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     struct zkr__claim_event e;
     if (zkr__claim_take_answer(claim, tag, answer, &e)) {
         zkr__claim_run(claim, e);
+        if (e.kind == ZKR__EV_GOT_OWN && e.unwatched && claim->reserves) {
+            zkr__claim_tell(claim, ZKR__EV_QUIET); /* asked before there was room */
+        }
         zkr__claims_let_in(claim->engine);
     }
     zkr__claim_unref(claim);

@@ -10,15 +10,17 @@
 
 /* --- the session --- */
 
-/* Running a claim may free it and other claims, so the walk keeps a reference to the claim that it stands on. */
-static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__LOCKED
+/* What is done with a claim may free it and other claims, so the walk keeps a reference to the claim that it stands on. */
+static void for_all(struct zkr__engine *engine,
+                    void (*act)(struct zkr__claim *claim, struct zkr__claim_event e),
+                    struct zkr__claim_event e) ZKR__LOCKED
 {
     struct zkr__claim *claim = engine->claims;
     if (claim) {
         zkr__claim_ref(claim);
     }
     while (claim) {
-        zkr__claim_run(claim, e);
+        act(claim, e);
         struct zkr__claim *next = claim->next;
         if (next) {
             zkr__claim_ref(next);
@@ -26,6 +28,11 @@ static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__
         zkr__claim_unref(claim);
         claim = next;
     }
+}
+
+static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__LOCKED
+{
+    for_all(engine, zkr__claim_run, e);
 }
 
 /*
@@ -74,6 +81,15 @@ static bool is_hold(const struct zkr__claim *claim) ZKR__LOCKED
     return stage == ZKR__HELD || stage == ZKR__DOUBTED;
 }
 
+static void notify_hold(struct zkr__claim *claim,
+                        struct zkr__claim_event unused) ZKR__LOCKED
+{
+    (void)unused;
+    if (is_hold(claim) && claim->on_change) {
+        claim->on_change(claim, claim->on_change_ctx);
+    }
+}
+
 /* Holds stay, also those in doubt. Their owners are notified all the same, as a thread may wait for a hold in doubt. */
 static void on_shutdown(void *ctx) ZKR__LOCKED
 {
@@ -81,13 +97,7 @@ static void on_shutdown(void *ctx) ZKR__LOCKED
     zkr__claims_end_keeping(engine, NULL);
     run_all(ctx,
             (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ECLOSED});
-    struct zkr__claim *claim;
-    DL_FOREACH(engine->claims, claim)
-    {
-        if (is_hold(claim) && claim->on_change) {
-            claim->on_change(claim, claim->on_change_ctx);
-        }
-    }
+    for_all(engine, notify_hold, (struct zkr__claim_event){.kind = ZKR__EV_KINDS});
 }
 
 static void on_flush(void *ctx) ZKR__LOCKED

@@ -137,7 +137,8 @@ static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 /* From here on requests may be sent. */
 static void come_up(zkr_client *c) ZKR__LOCKED
 {
-    ZKR__MUST(c, c->link && c->session_id != 0 && !zkr__connected(c));
+    /* A handle may come up again without having gone down: zk_real.c. */
+    ZKR__MUST(c, c->link && c->session_id != 0);
     c->obstacle[0] = '\0';
     c->open_failures = 0;
     zkr__set_state(c, ZKR_STATE_CONNECTED);

@@ -8,6 +8,7 @@
 #include "on_fake.h"
 #include "queue/engine.h"
 #include "raw.h"
+#include "session/must.h"
 #include "session/service.h"
 #include "session/zk_value.h"
 
@@ -1336,4 +1337,23 @@ ZKT_UNIT_CASE(a_candidacy_that_was_ended_has_not_failed)
         zkf_call_back(c);
         assert_int_equal(failures[stopped], !stopped);
     }
+}
+
+/* A latch leaves its hold as it hears of the end, while the client goes through its claims. */
+ZKR__TSA(no_thread_safety_analysis)
+ZKT_UNIT_CASE(a_fault_ends_one_that_leads)
+{
+    zkr_client *c = open_client(NULL);
+    zkr_leader_latch *l = latch_with(c, NULL);
+    zkr__must_aborts = false;
+    ZKT_MUST(zkr_leader_latch_start(l));
+    zkf_pass(c, SECOND);
+    assert_true(zkr_leader_latch_has_leadership(l));
+    zkr__lock(c);
+    ZKR__MUST(c, c == NULL);
+    zkr__unlock(c);
+    zkf_pass(c, SECOND);
+    assert_false(zkr_leader_latch_has_leadership(l));
+    assert_true(c->shut);
+    zkr__must_aborts = true;
 }

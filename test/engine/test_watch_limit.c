@@ -224,6 +224,26 @@ ZKT_UNIT_CASE(a_kept_node_is_watched_for_who_needs_it)
     nothing_is_needed(c);
 }
 
+/* The watch that a kept node had no room for is on its way when the next holder needs it. */
+ZKT_UNIT_CASE(a_kept_node_is_watched_for_who_takes_it_at_once)
+{
+    zkr_mutex_options keeps = {.size = sizeof(keeps), .data = "me", .data_len = 2};
+    keeps.keep_ms = 100 * ZKF_SESSION_MS;
+    zkr_mutex_options both = keeps;
+    both.watch_node = 1;
+    zkr_client *c = open_client(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", &keeps), *watched = mutex_at(c, "/lock", &both);
+    limit_to(c, MANY, sizeof("/lock") - 1 + 4);
+    end(hold(c, m));
+    zkr_ticket *t = ask(watched, ZKR_FOREVER);
+    is_now(t, ZKR_TICKET_HELD);
+    zkf_pass(c, SECOND);
+    delete_node_of(c, "/lock", 0);
+    zkf_pass(c, 100);
+    is_now(t, ZKR_TICKET_LOST);
+    nothing_is_needed(c);
+}
+
 /* --- several nodes --- */
 
 /* The lock that is free already needs its watch as much as the one that is not: a watch for each, or the request fails. */

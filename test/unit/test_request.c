@@ -117,6 +117,17 @@ static int64_t requests(zkr_client *c)
     return stats.requests;
 }
 
+/* A server list may be given to a handle between its connection and the news of it; then nothing goes down in between. */
+ZKT_UNIT_CASE(a_handle_comes_up_twice)
+{
+    zkr_client *c = connected_client();
+    static const struct zkr__answer none = {.code = ZKR_ENONODE};
+    door.asker->answer(door.asker, &none);
+    door.owner->session(door.owner, ZKR__SESSION_UP);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    ZKT_MUST(zkr_client_close(c));
+}
+
 /* What is asked without a connection is answered by the next turn, in order, and counts for nothing. */
 ZKT_UNIT_CASE(what_was_not_sent_is_answered_by_the_next_turn)
 {
