@@ -29,10 +29,9 @@
  * **Watches.** The needed watches of one client may take 850,000 bytes: for each watch the length of its path, with the
  * chroot, and 4. ticket.h lists the needed watches. A request whose watch finds no room fails with ZKR_ELIMIT: use a
  * second client. A watch counts until its event comes or the session ends, even if the request that set it has timed
- * out. Other watches may take 150,000 bytes more. A path of
- * more than 32,000 bytes has no room for a watch. The reason is that libzookeeper names all watches of a session in one
- * request when it re-connects, and servers drop a connection for a request above jute.maxbuffer (1,048,575 bytes if not
- * set).
+ * out. Other watches may take 150,000 bytes more. A path of more than 32,000 bytes has no room for a watch. The reason is
+ * that libzookeeper names all watches of a session in one request when it re-connects, and servers drop a connection for
+ * a request above jute.maxbuffer (1,048,575 bytes if not set).
  *
  * A session may connect but get no answer, for instance where servers set a lower jute.maxbuffer. After 8 such
  * connections in a row, and a session timeout without any answer, the client gives the session up and opens the next
