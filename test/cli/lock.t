@@ -118,6 +118,7 @@ A long --kill-after, more than the lease has room for, is cut, and not in silenc
 Without a command the line is printed and the lock kept until the input ends.
 
   $ mkfifo input
+  $ : >$work/c.out
   $ (exec setsid zkr lock /p <input >$work/c.out 2>$work/c.err) & pid[c]=$!
   $ exec 5>input
   $ soon holds c

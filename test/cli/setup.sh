@@ -63,6 +63,7 @@ bg() { # NAME COMMAND...
     local name=$1
     shift
     : >"$work/$name.out"
+    : >"$work/$name.err"
     (exec setsid env --default-signal=INT,QUIT "$@" </dev/null >"$work/$name.out" 2>"$work/$name.err") &
     pid[$name]=$!
 }
@@ -72,6 +73,7 @@ piped() { # NAME COMMAND...
     local name=$1 fd
     shift
     : >"$work/$name.out"
+    : >"$work/$name.err"
     mkfifo "$work/$name.in"
     (exec setsid env --default-signal=INT,QUIT "$@" <"$work/$name.in" >"$work/$name.out" 2>"$work/$name.err") &
     pid[$name]=$!
