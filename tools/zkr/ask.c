@@ -67,11 +67,11 @@ int ask_mutex(const struct env *env,
               const char *below,
               zkr_mutex **out)
 {
-    char *whole;
-    if (asprintf(&whole, "%s%s", path, below) < 0) {
+    char *whole = NULL;
+    if (*below != '\0' && asprintf(&whole, "%s%s", path, below) < 0) {
         return cli_fail_memory();
     }
-    int rc = zkr_mutex_create(out, env->client, whole, NULL);
+    int rc = zkr_mutex_create(out, env->client, whole ? whole : path, NULL);
     free(whole);
     return cli_check(rc);
 }
