@@ -10,7 +10,7 @@
 #include "look/contenders.h"
 #include "queue/children.h"
 #include "queue/claim.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/makers.h"
 #include "session/inquiry.h"
 

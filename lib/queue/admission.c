@@ -2,7 +2,7 @@
 #include "queue/admission.h"
 
 #include "queue/children_cache.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/group.h"
 #include "queue/keep.h"
 #include "session/must.h"

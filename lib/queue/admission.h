@@ -18,7 +18,7 @@
 #define ZKR_QUEUE_ADMISSION_H
 
 #include "queue/claim.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 
 /* The claim may not create its node now: it has to line up. */
 bool zkr__admission_waits(const struct zkr__claim *claim) ZKR__LOCKED;

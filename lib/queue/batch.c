@@ -5,7 +5,7 @@
 #include "queue/children_cache.h"
 #include "queue/claim.h"
 #include "queue/claim_io.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/group.h"
 #include "session/must.h"
 

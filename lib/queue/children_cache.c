@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "queue/asked.h"
 #include "queue/claim.h"
-#include "queue/claim_io.h"
 #include "queue/directory.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/group.h"
 #include "queue/keep.h"
 #include "queue/names.h"

@@ -30,7 +30,7 @@
 #define ZKR_QUEUE_CHILDREN_CACHE_H
 
 #include "queue/children.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/rule.h"
 
 struct zkr__claim;

@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "guardian/guardian.h"
 #include "queue/directory.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/node_data.h"
 #include "session/bound.h"
 #include "session/must.h"

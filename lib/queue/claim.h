@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 #include "queue/claim_state.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/queue.h"
 #include "session/request.h"
 

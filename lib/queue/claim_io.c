@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "queue/children_cache.h"
 #include "queue/claim.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/node_data.h"
 #include "queue/queue.h"
 #include "queue/recount.h"

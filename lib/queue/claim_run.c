@@ -10,7 +10,7 @@
 #include "queue/claim_invariant.h"
 #include "queue/claim_io.h"
 #include "queue/claim_settled.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/ghosts.h"
 #include "queue/keep.h"
 #include "queue/loss.h"

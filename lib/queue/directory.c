@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "guardian/guardian.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "session/must.h"
 #include "session/zk_value.h"
 

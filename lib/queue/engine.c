@@ -8,6 +8,7 @@
 #include "queue/claim_run.h"
 #include "queue/directory.h"
 #include "queue/ghosts.h"
+#include "queue/probe.h"
 #include "queue/session_events.h"
 
 static int64_t run_timers(void *ctx, int64_t now) ZKR__LOCKED

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "queue/claim.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "session/log.h"
 #include "session/must.h"
 

@@ -17,7 +17,7 @@
 #ifndef ZKR_QUEUE_GHOSTS_H
 #define ZKR_QUEUE_GHOSTS_H
 
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 
 struct zkr__ghost;
 

@@ -2,7 +2,7 @@
 #include "queue/keep.h"
 
 #include "base/table.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "session/must.h"
 
 static bool is_contended(const struct zkr__keep *keep) ZKR__LOCKED

@@ -6,7 +6,7 @@
 #include "base/thread.h"
 #include "queue/claim_run.h"
 #include "queue/directory.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/keep.h"
 #include "session/must.h"
 

@@ -3,6 +3,8 @@
  * The lease probe: one write that checks the nodes of holds. By it, a hold that lasts writes its holder metadata
  * (contender.h).
  */
+#include "queue/probe.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@
 #include "base/path.h"
 #include "queue/claim.h"
 #include "queue/claim_run.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "session/bound.h"
 #include "session/log.h"
 #include "session/must.h"

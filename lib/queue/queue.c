@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "queue/directory.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/makers.h"
 #include "session/log.h"
 #include "session/must.h"

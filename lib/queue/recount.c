@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "queue/claim.h"
 #include "queue/directory.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/queue.h"
 #include "session/log.h"
 #include "session/zk_value.h"

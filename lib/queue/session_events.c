@@ -4,7 +4,7 @@
 #include "queue/children_cache.h"
 #include "queue/claim.h"
 #include "queue/claim_run.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "queue/ghosts.h"
 #include "session/must.h"
 

@@ -6,7 +6,7 @@
 #include "fixture.h"
 #include "keep.h"
 #include "proxy.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000, CROWD = 100 };
 enum { LEAVES = 80 }; /* in line */

@@ -6,7 +6,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "on_fake.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "raw.h"
 #include "session/must.h"
 #include "session/service.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of a session that has ended: on servers that end it, and on servers that keep it until its timeout. */
 #include "on_fake.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 
 enum { WAITERS = 3 };
 

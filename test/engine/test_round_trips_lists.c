@@ -5,7 +5,7 @@
 #include "actor.h"
 #include "base/mem.h"
 #include "queue/claim.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "rwlocks.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000 };

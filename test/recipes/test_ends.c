@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "latches.h"
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 100 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is notified of what happens to a path, while those concerned come and go. */
-#include "queue/engine.h"
+#include "queue/engine_state.h"
 #include "unit.h"
 
 enum { SOME = 6 };

@@ -36,21 +36,21 @@ static struct {
 /* Can a line be written to stderr at once? Or writing fails at once. */
 static bool has_room(int patience_ms)
 {
-    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-    return poll(&out, 1, patience_ms) > 0;
+    struct pollfd poll_fd = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&poll_fd, 1, patience_ms) > 0;
 }
 
 /* The descriptor may be non-blocking: others can set that. 0 or errno. */
 static int write_all(int fd, const char *text, size_t length)
 {
-    struct pollfd out = {.fd = fd, .events = POLLOUT};
+    struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
     while (length > 0) {
         ssize_t n = write(fd, text, length);
         if (n >= 0) {
             text += n;
             length -= (size_t)n;
         } else if (errno == EAGAIN) {
-            (void)poll(&out, 1, -1);
+            (void)poll(&poll_fd, 1, -1);
         } else if (errno != EINTR) {
             return errno;
         }
@@ -140,7 +140,7 @@ bool say_begin(void)
     return error == 0;
 }
 
-static void queue(const char *line, size_t length, bool log)
+static void enqueue(const char *line, size_t length, bool log)
 {
     char lack[80] = "";
     if (say.left_out > 0) {
@@ -167,7 +167,7 @@ void say_line(char line[SAY_MOST], size_t length, bool log)
     (void)pthread_mutex_lock(&say.mu);
     bool started = begin() == 0;
     if (started) {
-        queue(line, length, log);
+        enqueue(line, length, log);
     }
     (void)pthread_mutex_unlock(&say.mu);
     if (!started && has_room(log ? 0 : PATIENCE_MS)) {
@@ -204,24 +204,25 @@ static struct {
     char *text;
     int done_fd; /* of our own: the caller may close the other */
     atomic_int error;
-} out = {.error = -1};
+} result = {.error = -1};
 
 static void *write_out(void *unused)
 {
-    atomic_store(&out.error, write_all(STDOUT_FILENO, out.text, strlen(out.text)));
-    (void)eventfd_write(out.done_fd, 1);
+    atomic_store(&result.error,
+                 write_all(STDOUT_FILENO, result.text, strlen(result.text)));
+    (void)eventfd_write(result.done_fd, 1);
     return unused;
 }
 
 bool say_out(char *text, int done_fd)
 {
-    out.text = text;
-    out.done_fd = fcntl(done_fd, F_DUPFD_CLOEXEC, 0);
-    errno = out.done_fd < 0 ? errno : start(write_out, NULL);
+    result.text = text;
+    result.done_fd = fcntl(done_fd, F_DUPFD_CLOEXEC, 0);
+    errno = result.done_fd < 0 ? errno : start(write_out, NULL);
     return errno == 0;
 }
 
 int say_out_error(void)
 {
-    return atomic_load(&out.error);
+    return atomic_load(&result.error);
 }
