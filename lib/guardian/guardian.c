@@ -59,7 +59,7 @@ static int join(zkr_client *c)
     return rc == ZKR_OK ? zkr__guardian_take(&c->guardian, &c->ward) : rc;
 }
 
-/* The guardian needs some milliseconds to start. Who can do without it goes on meanwhile. */
+/* The guardian needs some milliseconds to start. With ZKR_GUARDIAN_TRY the client goes on meanwhile. */
 static int require(zkr_client *c)
 {
     enum { START_MS = 10000 };

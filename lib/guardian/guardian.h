@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guardian: a process beside this one that ends our sessions when this process has died without closing them
- * (zkr/guardian.h, lib/guardian/program/). All that it needs is told before it may be needed: a session before any node is
+ * (zkr/guardian.h, lib/guardian/program/). The client sends all that it needs in advance: a session before any node is
  * made in it, a process group before its command is started.
  *
  * What is told never waits: a guardian that does not read is given up. A guardian that was given up, or has died, is

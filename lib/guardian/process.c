@@ -237,8 +237,8 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
     } while (n < 0 && errno == ECONNRESET);
     return n == (ssize_t)sizeof(record)
                ? judge(&record)
-               : zkr__guardian_refuse(ZKR_ESYS,
-                                      "it ended at once; start it by hand to see why");
+               : zkr__guardian_refuse(
+                     ZKR_ESYS, "it ended at once; start it in a shell to see why");
 }
 
 /* --- its process, which the application may have waited for already --- */

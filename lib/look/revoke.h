@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Revocation: a holder is asked to let go. The revocation request is ZKR__REVOKE_DATA as data of the holder's node. The
+ * Revocation: a request to a holder to release. The revocation request is ZKR__REVOKE_DATA as data of the holder's node. The
  * claim there sees the request by the watch on its own node, calls its queue's on_revocation, and writes the owner text
  * back.
  */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What a claim has asked. */
+/* The requests of a claim. */
 enum zkr__asked {
     ZKR__ASKED_CREATE,
     ZKR__ASKED_LIST,

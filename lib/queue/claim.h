@@ -32,7 +32,7 @@ struct zkr__claim {
     bool written : 1, unwritable : 1;
     bool counted_refused : 1;
 
-    /* What the recipe reads. */
+    /* Read by the recipe. */
     bool canceled : 1;
     /* The owner lets go before all of its code knows of the loss, as in an inner release. */
     bool relied_on : 1;
@@ -75,7 +75,7 @@ struct zkr__claim {
     struct zkr__claim *behind;                    /* list: the claims behind this one */
     struct zkr__claim *behind_prev, *behind_next; /* in the list of the claim ahead */
     struct zkr__path_watcher ahead_watcher;
-    /* What the node ahead said when it was last read; NULL = not known, or a claim of this client. */
+    /* The content of the node ahead when it was last read; NULL = not known, or a claim of this client. */
     struct zkr__seen *seen;
     /* The watcher of the node before the node ahead. NULL = that node is not watched. */
     struct zkr__before *before;
@@ -96,7 +96,7 @@ struct zkr__before {
     struct zkr__claim *claim;
 };
 
-/* How to join, and who is told. */
+/* How to join, and whom to notify. */
 struct zkr__entry {
     bool once; /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
     /*

@@ -38,7 +38,7 @@ static const char *hold_fault(const struct zkr__claim_state *k)
     return NULL;
 }
 
-/* What a new node must not have from the node before. */
+/* A new node must have nothing from the node before. */
 static const char *create_fault(const struct zkr__claim_state *k)
 {
     ZKR__FAULT_IF(k->own != ZKR__OWN_NONE, "a new node is watched");

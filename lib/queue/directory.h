@@ -30,7 +30,7 @@ struct zkr__dir_watch {
     struct zkr__known known;
 };
 
-/* What a directory needs once a queue there keeps nodes: keep.h. Times are by zkr__now(). */
+/* Of a directory where a queue keeps nodes: keep.h. Times are by zkr__now(). */
 struct zkr__keep {
     struct zkr__directory *directory;
     /* List, by row_prev and row_next: claims that wait without a node. */
@@ -68,7 +68,7 @@ struct zkr__directory {
     bool used : 1;        /* a node of ours was made in this session */
     bool warned : 1;      /* that the directory may not be deleted */
     bool at_guardian : 1; /* the guardian knows the directory */
-    bool asks_behind : 1; /* a list on its way tells who waits behind holds */
+    bool asks_behind : 1; /* a list on its way shows the waiters behind holds */
 };
 
 /*
@@ -83,7 +83,7 @@ bool zkr__directory_keeps(struct zkr__directory *d) ZKR__LOCKED;
 /* At the end of the client. */
 void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* What a directory needs once its sequence numbers are high: recount.c. Few do, so the directory has no pointer to it. */
+/* Of a directory whose sequence numbers are high: recount.c. Few have them, so the directory has no pointer to it. */
 struct zkr__recount {
     struct zkr__recount *next; /* in engine->recounts */
     const struct zkr__directory *directory;

@@ -47,7 +47,7 @@ static void end_downgrade(struct zkr__claim_state *k)
     k->metadata = ZKR__METADATA_WRITTEN; /* by the create */
 }
 
-/* Without a connection the downgrade is asked for at the next connection. */
+/* Without a connection the downgrade is sent at the next connection. */
 static unsigned owe_downgrade(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {

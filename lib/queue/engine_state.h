@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engine of one client remembers: the watchers of each path, the directories, its claims. All functions need the
+ * The memory of the engine of one client: the watchers of each path, the directories, its claims. All functions need the
  * client's lock.
  */
 #ifndef ZKR_QUEUE_ENGINE_STATE_H

@@ -103,7 +103,7 @@ void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
     zkr__batch_send(group);
 }
 
-/* What is true of a group that has moved. @first: of its members. */
+/* The invariants of a group that has moved. @first: of its members. */
 static const char *fault_of(const struct zkr__group *group,
                             const struct zkr__claim *first) ZKR__LOCKED
 {

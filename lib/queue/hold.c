@@ -604,7 +604,7 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
     }
 }
 
-/* --- what is told of a sure hold --- */
+/* --- properties of a sure hold --- */
 
 int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size)
 {

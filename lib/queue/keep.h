@@ -21,7 +21,7 @@
  * wait in the line of the directory. They may hold by that one node, one after the other. At news all of them make nodes,
  * and so get places in the queue. For a while after news, claims make nodes at once, and no node is kept.
  *
- * keep.c knows which node is kept, and who waits for it. claim_run.c moves the claims, and kept_node.c keeps and takes
+ * keep.c knows which node is kept, and which claims wait for it. claim_run.c moves the claims, and kept_node.c keeps and takes
  * nodes. For a directory where no queue has keep_ms, all of these do nothing. All need the client's lock.
  */
 #ifndef ZKR_QUEUE_KEEP_H

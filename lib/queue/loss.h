@@ -8,11 +8,11 @@
 /* The hold of @claim has ended just now: remember what the client has observed. */
 void zkr__loss_record(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * What the owner is told; @reason: ZKR_LOST_…. The result points into @claim, and is valid until the next call with
+ * The loss, for the owner; @reason: ZKR_LOST_…. The result points into @claim, and is valid until the next call with
  * another reason.
  */
 zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason) ZKR__LOCKED;
-/* What the metrics count. */
+/* The loss, for the metrics. */
 enum zkr__metered_loss zkr__loss_metered(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Write it into the log. */
 void zkr__loss_log(const struct zkr__claim *claim, int reason) ZKR__LOCKED;

@@ -21,7 +21,7 @@
 #define ZKR__FIELD_HELD_SINCE "held_since_ms"
 #define ZKR__FIELD_TIMEOUT "session_timeout_ms"
 
-/* What a node's data are set to when its holder is asked to let go (Curator: Revoker). */
+/* The data of a node whose holder is requested to release (Curator: Revoker). */
 #define ZKR__REVOKE_DATA "__REVOKE__"
 /* These data say ZKR__REVOKE_DATA, and no more; compressed they say it, too. */
 bool zkr__is_revocation(const void *data, size_t len);
@@ -29,7 +29,7 @@ bool zkr__is_revocation(const void *data, size_t len);
 /* The data are gzip, as Curator from 5.8 on may write them. */
 bool zkr__is_compressed(const void *data, size_t len);
 
-/* What a successful GET told. */
+/* The result of a successful GET. */
 struct zkr__seen {
     int64_t owner, created_ms, czxid;
     bool holds; /* it has holder metadata */

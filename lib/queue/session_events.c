@@ -10,7 +10,7 @@
 
 /* --- the session --- */
 
-/* What is done with a claim may free it and other claims, so the walk keeps a reference to the claim that it stands on. */
+/* The action may free its claim and other claims, so the walk keeps a reference to the claim that it stands on. */
 static void for_all(struct zkr__engine *engine,
                     void (*act)(struct zkr__claim *claim, struct zkr__claim_event e),
                     struct zkr__claim_event e) ZKR__LOCKED

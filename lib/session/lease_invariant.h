@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is true of a lease (lease.h) between two calls. Pure, and in constant time. NULL, or in words what is wrong. */
+/* The invariants of a lease (lease.h) between two calls. Pure, and in constant time. NULL, or in words what is wrong. */
 #ifndef ZKR_SESSION_LEASE_INVARIANT_H
 #define ZKR_SESSION_LEASE_INVARIANT_H
 

@@ -20,7 +20,7 @@ void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 void zkr__session_over(zkr_client *c, const char *why) ZKR__LOCKED;
 /* The same, into @state. @why: NULL = the log gets no line. */
 void zkr__session_end(zkr_client *c, int state, const char *why) ZKR__LOCKED;
-/* After a fault of the library (must.h) there is no session any more. What was promised of its holds is kept. */
+/* After a fault of the library (must.h) there is no session any more. The promises about its holds are kept. */
 void zkr__session_break(zkr_client *c) ZKR__LOCKED;
 /* The servers refuse the credentials of the client, and @why says how: no session will follow. */
 void zkr__session_refused(zkr_client *c, const char *why) ZKR__LOCKED;

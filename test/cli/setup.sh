@@ -156,7 +156,7 @@ await() { # NAME...
     return "$status"
 }
 
-# They are told to end, and die of that.
+# Ends them by a signal, of which they die.
 let_go() { # [-SIGNAL] NAME...
     local name signal=TERM status
     [[ $1 != -* ]] || { signal=${1#-} && shift; }
@@ -176,7 +176,7 @@ quietly() { # await or let_go, ARGUMENT...
     return "$status"
 }
 
-# ---- what is done by hand ------------------------------------------------------------------
+# ---- nodes made directly ------------------------------------------------------------------
 
 # The node is of one session with others.
 keep() { # NAME PATH[=DATA]...
@@ -242,7 +242,7 @@ fresh() {
 
 # ---- the end ----------------------------------------------------------------------------
 
-# What the shell runs itself, in its group; not what it has started by `bg`, nor PID and what that runs.
+# The processes of the shell in its own group, without those started by `bg`, and without PID and its descendants.
 below() { # SHELL PID
     ps -e -o pid=,ppid=,pgid= | awk -v top="$1" -v but="$2" '{ parent[$1] = $2; group[$1] = $3 } END {
         for (pid in parent) {

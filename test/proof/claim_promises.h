@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a claim promises of each step, whatever happens. Who includes this says what becomes of a broken promise:
+ * The promises of a claim about each step, whatever happens. The including file defines the reaction to a broken promise:
  * static void must(bool fine, const char *what).
  */
 #ifndef ZKT_CLAIM_PROMISES_H
@@ -94,7 +94,7 @@ static void check_doubt(const struct zkr__claim_state *before,
                         unsigned actions)
 {
     enum zkr__phase was = zkr__claim_stage(before), is = zkr__claim_stage(after);
-    /* Who loses a hold in a downgrade has to find its node first, for nobody. */
+    /* A claim that loses its hold in a downgrade has to find its node first, for nobody. */
     bool left = before->downgrade == ZKR__SETTLED ? after->leaving : after->lost == 0;
     bool lost = was == ZKR__HELD && is != ZKR__HELD && !left && !before->kept;
     must(is != ZKR__DOUBTED || before->keeps_place, "kept");

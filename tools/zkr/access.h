@@ -9,7 +9,7 @@
 
 #include <zkr/client.h>
 
-/** What is wrong when memory is short. */
+/** The message when memory is short. */
 extern const char access_no_memory[];
 
 struct auth {

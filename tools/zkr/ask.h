@@ -10,7 +10,7 @@
 
 #include "env.h"
 
-/** What has a list: one of these. */
+/** One of the lists. */
 struct ask_source {
     zkr_mutex *mutex;
     zkr_leader_latch *latch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process has started, and what that has started in turn, also in other process groups or sessions. Only calls
+ * The descendants of a process, also in other process groups or sessions. Only calls
  * that are safe after a fork.
  */
 #ifndef ZKR_CLI_DESCENDANTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a subcommand works with. */
+/* The environment of a subcommand. */
 #ifndef ZKR_CLI_ENV_H
 #define ZKR_CLI_ENV_H
 

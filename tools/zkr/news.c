@@ -44,7 +44,7 @@ void news_lose(struct news *n, const zkr_lost *lost)
     (void)pthread_mutex_unlock(&n->mu);
 }
 
-/* The latch is told with the mutex held, so that it hears the last word last. It calls nobody back meanwhile. */
+/* The latch is notified with the mutex held, so that it hears the last word last. It calls nobody back meanwhile. */
 void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit)
 {
     (void)pthread_mutex_lock(&n->mu);

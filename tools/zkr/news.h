@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other threads have to tell the main thread about a lock or a leadership: that it is lost, that its release is asked
+ * What other threads have to tell the main thread about a lock or a leadership: that it is lost, that its release is requested
  * for, that zkr is not fit to lead.
  */
 #ifndef ZKR_CLI_NEWS_H
@@ -39,7 +39,7 @@ void news_on_contenders(zkr_leader_latch *latch, void *news);
 
 /** The main thread has to look at something. */
 void news_wake(struct news *n);
-/** The release is asked for. */
+/** A release was requested. */
 void news_revoke(struct news *n);
 /**
  * The lock is lost. Kills the command at once, and prevents a start: when somebody has deleted the lock node, the next client

@@ -14,7 +14,7 @@
 #include "signals.h"
 #include "stats.h"
 
-/* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr is told to end. */
+/* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr gets a signal to end. */
 static void linger(struct held *h, int64_t until)
 {
     bool over = h->lost || h->ended || h->failed;

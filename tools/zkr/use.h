@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done with a lock or a leadership that was obtained. */
+/* The use of a lock or a leadership that was obtained. */
 #ifndef ZKR_CLI_USE_H
 #define ZKR_CLI_USE_H
 

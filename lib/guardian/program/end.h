@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done when the parent is dead. */
+/* The work after the death of the parent. */
 #ifndef ZKR_GUARDIAN_END_H
 #define ZKR_GUARDIAN_END_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parent has told: its sessions, process groups and directories. */
+/* The sessions, process groups and directories of the parent, as it has reported them. */
 #ifndef ZKR_GUARDIAN_WARDS_H
 #define ZKR_GUARDIAN_WARDS_H
 
