@@ -80,11 +80,12 @@ enum { STOP_PART = 4 };
 
 static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
 {
-    int64_t late = c->due != 0 ? boot - c->due : 0;
+    int64_t late = c->due != 0 && c->due != ZKR__NEVER ? boot - c->due : 0;
     return late >= session_ns(c) / STOP_PART ? late : 0;
 }
 
-void zkr__service_runs(zkr_client *c)
+/* Returns the time. */
+static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 {
     int64_t boot = c->door->boot();
     int64_t late = lateness(c, boot);
@@ -92,12 +93,23 @@ void zkr__service_runs(zkr_client *c)
         c->stopped = late;
         c->stopped_until = boot;
     }
-    c->due = 0;
+    return boot;
+}
+
+void zkr__service_runs(zkr_client *c)
+{
+    c->due = note_stop(c); /* a turn takes next to no time */
 }
 
 void zkr__service_rests(zkr_client *c, int64_t at)
 {
-    c->due = at == ZKR__NEVER ? 0 : c->door->boot() + (at - zkr__now(c));
+    int64_t boot = note_stop(c);
+    c->due = at == ZKR__NEVER ? ZKR__NEVER : boot + (at - zkr__now(c));
+}
+
+void zkr__service_leaves(zkr_client *c)
+{
+    c->due = 0;
 }
 
 /* For how long the process has stood still lately, also when the service has not run since. */

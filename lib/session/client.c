@@ -174,6 +174,10 @@ void zkr__wake_by(zkr_client *c, int64_t at)
 {
     if (at < c->service_at) {
         c->service_at = at;
+        if (c->due != 0) {
+            int64_t pause = zkr__later(at - zkr__now(c), 0);
+            c->due = zkr__sooner(c->due, c->door->boot() + pause);
+        }
         zkr__cv_signal(&c->service_cv);
     }
 }

@@ -144,7 +144,7 @@ struct zkr_client {
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
     int probe_failures;  /* in a row, as far as they lengthen the pause */
     int64_t prepared; /* claims that the next event may grant: probed, as holds are */
-    int64_t due; /* CLOCK_BOOTTIME by which the service will have run; 0 = not known */
+    int64_t due; /* CLOCK_BOOTTIME by which the service runs or rests; 0 = not known */
     int64_t stopped, stopped_until; /* how long, until when the process stood still */
     zkr_lost at_end; /* what was observed of the last session as it ended (bound.h) */
     const char *gave_up; /* why we ended that one; NULL = the servers did */

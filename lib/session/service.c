@@ -29,6 +29,7 @@ int64_t zkr__close_dead(zkr_client *c, int64_t by)
         }
         ZKR__MUST(c, link->c == c && link != c->link);
         *at = link->next;
+        zkr__service_leaves(c);
         zkr__unlock(c);
         zkr__link_close(link);
         zkr__lock(c);
@@ -167,6 +168,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     c->link = link;
     zkr__no_answer_yet(c);
     zkr__set_state(c, ZKR_STATE_CONNECTING);
+    zkr__service_leaves(c);
     zkr__unlock(c);
     void *zh = open_handle(c, link);
     int error = errno;

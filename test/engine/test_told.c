@@ -165,6 +165,52 @@ ZKT_UNIT_CASE(a_stop_of_long_ago_is_not_blamed)
     }
 }
 
+static void stop(void)
+{
+    between.asleep += ZKF_SESSION_MS / 3 * ZKR__MS;
+}
+
+static void stop_at_a_probe(struct zkr__op *op)
+{
+    if (op->kind == ZKR__OP_CHECK) {
+        between.on_submit = NULL;
+        stop();
+    }
+}
+
+/* A loss after a stop. @in_a_turn: of the service; else while it is wanted, but does not run yet. */
+static zkr_lost lost_after_a_stop(bool in_a_turn)
+{
+    zkr_lost lost;
+    zkr_client *c = open_client(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkf_pass(c, SECOND); /* nothing is due */
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
+    if (!in_a_turn) {
+        stop();
+    }
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
+    if (in_a_turn) {
+        between.on_submit = stop_at_a_probe;
+    }
+    zkf_pass_to(c, ZKF_SESSION_MS / 10, t, ZKR_TICKET_HELD);
+    assert_null(between.on_submit);
+    zkf_blackhole(0, true);
+    zkf_pass_to(c, 2 * ZKF_SESSION_MS, t, ZKR_TICKET_LOST);
+    ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
+    zkf_blackhole(0, false);
+    return lost;
+}
+
+/* A process may stop at any moment: also in a turn of the service, and before the turn that a call has asked for. */
+ZKT_UNIT_CASE(a_stop_at_any_moment_is_seen)
+{
+    ZKT_IN_RANGE(lost_after_a_stop(true).stopped_ms, ZKF_SESSION_MS / 4,
+                 ZKF_SESSION_MS);
+    ZKT_IN_RANGE(lost_after_a_stop(false).stopped_ms, ZKF_SESSION_MS / 4,
+                 ZKF_SESSION_MS);
+}
+
 /* --- the maximum of a semaphore --- */
 
 static void make_count(struct zkr__op *op)
