@@ -22,7 +22,9 @@ static void *open_client(void)
     zkr_client *c = NULL;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = driver_options.ttl_ms;
-    o.look_ahead = strcmp(driver_options.kind, "never_ahead") == 0 ? -1 : 0;
+    o.look_ahead = strcmp(driver_options.kind, "never_ahead") == 0    ? -1
+                   : strcmp(driver_options.kind, "always_ahead") == 0 ? 1
+                                                                      : 0;
     o.guardian =
         strcmp(driver_options.kind, "guarded") == 0 ? ZKR_GUARDIAN_REQUIRED : 0;
     must(zkr_client_open(&c, driver_options.servers, &o), "open");

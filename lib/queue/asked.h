@@ -16,7 +16,8 @@ enum zkr__asked {
     ZKR__ASKED_DOWNGRADE,
     ZKR__ASKED_RESTORE,
     ZKR__ASKED_OWNER,
-    ZKR__ASKED_BEFORE
+    ZKR__ASKED_BEFORE,
+    ZKR__ASKED_CHECK
 };
 
 enum { ZKR__ASKED_BITS = 4 };

@@ -269,6 +269,16 @@ static void get_own(struct zkr__claim *claim) ZKR__LOCKED
     zkr__mem_free(writer);
 }
 
+/* Each hold of some queues is watched, however short. */
+static void check_own(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->q->watch_node) {
+        get_own(claim);
+    } else {
+        get(claim, ZKR__ASKED_CHECK, claim->node, ZKR__WATCH_NONE);
+    }
+}
+
 void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
 {
     const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
@@ -294,6 +304,9 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
     }
     if (todo & ZKR__DO_LIST) {
         list(claim);
+    }
+    if (todo & ZKR__DO_CHECK_OWN) {
+        check_own(claim);
     }
     if (todo & ZKR__DO_GET_AHEAD) {
         get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher),
@@ -410,6 +423,13 @@ static void on_downgraded(struct zkr__claim *claim,
 
 /* --- lists --- */
 
+/* Looking ahead costs two requests an acquisition, and gains a round trip. */
+static bool pays(const zkr_client *c) ZKR__LOCKED
+{
+    enum { LEAST_MS = 1 };
+    return c->options.look_ahead > 0 || c->round_trip >= LEAST_MS * ZKR__MS;
+}
+
 /* How far the claim is to look ahead of the node that it waits for. */
 static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
                                        const struct zkr__verdict *verdict,
@@ -422,6 +442,9 @@ static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
     }
     if (verdict->then == ZKR__THEN_OURS) {
         return ZKR__BEHIND_FIRST;
+    }
+    if (!pays(claim->q->c)) {
+        return ZKR__LOOKS_NOT;
     }
     bool known = verdict->before != ZKR__NOBODY &&
                  zkr__claim_watch_before(claim, children->list[verdict->before].name);
@@ -662,6 +685,7 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
         [ZKR__ASKED_RESTORE] = {ZKR__EV_RESTORED, NULL},
         [ZKR__ASKED_OWNER] = {ZKR__EV_GOT_OWNER, on_owner},
         [ZKR__ASKED_BEFORE] = {ZKR__EV_GOT_BEFORE, NULL},
+        [ZKR__ASKED_CHECK] = {ZKR__EV_GOT_OWN, on_own},
     };
     if (!zkr__asked_in_round(tag, claim->k.round)) {
         return false;
@@ -669,6 +693,7 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
     enum zkr__asked asked = zkr__asked_of(tag);
     *e = (struct zkr__claim_event){.kind = events[asked].kind,
                                    .code = answer->code,
+                                   .checked = asked == ZKR__ASKED_CHECK,
                                    .unwatched = answer->unwatched};
     if (answer->code != ZKR_OK) {
         claim->detail = answer->zk_rc;

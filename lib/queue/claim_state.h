@@ -41,8 +41,10 @@
  * --- Whose node it is. Lists and checks show that a node has our name. They do not show that it is ours: another session
  * may have deleted our node, and made a node of that name. So neither of them grants by itself. A get of our own node goes
  * out ahead of each list and each check, unless a silent watch on the node exists, and the grant waits for the answer. Only
- * the list that goes out with the create, or with its answer, needs no such get: the node was made just before. A member
- * that is READY is granted by an older list, so it watches its node as soon as another member is PARKED.
+ * the list that goes out with the create, or with its answer, needs no such get: the node was made just before. The list
+ * that follows the end of the node ahead will probably grant: the get goes out behind it, without a watch, as a short hold
+ * needs none. A node that is ours then was there when the list was sent. A member that is READY is granted by an older
+ * list, so it watches its node as soon as another member is PARKED.
  *
  * --- Without room for a watch (session/watches.h) nobody polls. A claim fails that waits for a node or for the directory,
  * and so does a READY member. Any other claim does without the watch on its own node: it is SEEN, and gets the node again
@@ -180,6 +182,7 @@ struct zkr__claim_event {
     bool placed;        /* CREATED: its number tells where it stands, as a list */
     bool exhausted;     /* CREATED, GOT_OWN: the sequence number is at its limit */
     bool ours;          /* GOT_OWN, GOT_OWNER: the node is of our session */
+    bool checked;       /* GOT_OWN: of ZKR__DO_CHECK_OWN, so there is no watch */
     bool with_metadata; /* GOT_OWN: the data have holder metadata */
     int version;        /* GOT_OWN: of the data */
     int revocation; /* GOT_OWN: that version, if the data are a revocation request; 0 = no */
@@ -229,7 +232,8 @@ enum zkr__action {
     ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
     ZKR__DO_ASK_OWNER = 1 << 20,  /* whose node is at our path? */
     ZKR__DO_LOOK_LATER = 1 << 21, /* QUIET after a while that grows with `refusals` */
-    ZKR__DO_GET_BEFORE = 1 << 22  /* get the node before the node ahead, with a watch */
+    ZKR__DO_GET_BEFORE = 1 << 22, /* get the node before the node ahead, with a watch */
+    ZKR__DO_CHECK_OWN = 1 << 23   /* get our node, behind the list, without a watch */
 };
 
 /* A transaction that deletes our node is on its way: until its answer it is no loss that the node is gone. */

@@ -257,6 +257,20 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
 
 /* --- the node ahead --- */
 
+/*
+ * It is probably our turn. A short hold needs no watch on our node, whose event would only tell of our own delete. Where
+ * more lists may follow, the watch spares the gets.
+ */
+static unsigned list_for_turn(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    unsigned todo = zkr__enter(k, e, ZKR__LISTING);
+    bool lasts = k->member || k->watch_children;
+    return lasts || !(todo & ZKR__DO_GET_OWN)
+               ? todo
+               : (todo & ~(unsigned)ZKR__DO_GET_OWN) | ZKR__DO_CHECK_OWN;
+}
+
 /* @held: the claim ahead held until now. */
 static unsigned
 ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
@@ -284,7 +298,7 @@ ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool he
         return 0;
     }
     return k->standstill > ZKR__QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__LISTING)
-                                              : zkr__enter(k, e, ZKR__LISTING);
+                                              : list_for_turn(k, e);
 }
 
 static unsigned on_ahead_gone(struct zkr__claim_state *k,

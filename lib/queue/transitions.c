@@ -263,6 +263,21 @@ static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_eve
     return zkr__not_past(zkr__on_own_gone(k, e));
 }
 
+/* The answer grants only by a list that went out ahead of the get. */
+static unsigned checked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    if (k->phase == ZKR__CONFIRMING) {
+        return zkr__grant(k, e);
+    }
+    if (k->phase == ZKR__LISTING) { /* another list was asked for meanwhile */
+        k->own = ZKR__OWN_ASKED;
+        return ZKR__DO_CHECK_OWN;
+    }
+    bool soon = k->then == ZKR__THEN_OURS || k->look != ZKR__LOOKS_NOT;
+    return soon ? zkr__watch_own(k, e) : zkr__look_later(k);
+}
+
 static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (!e->ours) {
@@ -285,6 +300,9 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
     k->revocation = e->revocation; /* a request before the grant is told with it */
+    if (e->checked) {
+        return checked(k, e);
+    }
     return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
            : k->phase == ZKR__HELD     ? zkr__heed(k, e)
                                        : 0;

@@ -127,7 +127,7 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         {"retry_attempts", &o->retry_attempts, 0, 0, DAY_MS},
         {"log_level", &o->log_level, ZKR_LOG_WARN, ZKR_LOG_ERROR, ZKR_LOG_DEBUG},
         {"lease_margin_ppm", &o->lease_margin_ppm, 0, 0, MARGIN_MAX},
-        {"look_ahead", &o->look_ahead, 0, -1, 0},
+        {"look_ahead", &o->look_ahead, 0, -1, 1},
         {"guardian", &o->guardian, 0, 0, ZKR_GUARDIAN_TRY},
     };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {

@@ -6,6 +6,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "on_fake.h"
+#include "queue/claim.h"
 #include "queue/engine_state.h"
 #include "raw.h"
 #include "session/must.h"
@@ -1247,6 +1248,34 @@ ZKT_UNIT_CASE(a_node_is_not_kept_from_others)
         assert_true(zkf_stranger_delete(only_node("/lock")->path));
         zkf_pass(c, after[i][0]);
         assert_int_equal(kept_for(c, m) >= 5 * SECOND, after[i][1]);
+    }
+}
+
+/* Looking ahead pays where the servers are far. */
+ZKT_UNIT_CASE(only_far_servers_make_a_waiter_look_ahead)
+{
+    static const struct {
+        int64_t look_ahead, round_trip;
+        bool looks;
+    } rows[] = {{-1, 50 * ZKR__MS, false},
+                {0, 50 * ZKR__MS, true},
+                {0, ZKR__MS / 2, false},
+                {1, ZKR__MS / 2, true}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+        o.look_ahead = rows[i].look_ahead;
+        zkr_client *c = open_client(&o);
+        assert_true(zkf_stranger_create("/lock", false));
+        for (int ahead = 0; ahead < 2; ahead++) {
+            assert_true(zkf_stranger_create("/lock/x-lock-", true));
+        }
+        c->round_trip = rows[i].round_trip;
+        (void)ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
+        zkf_pass(c, SECOND);
+        const struct zkr__engine *engine = c->engine;
+        assert_int_equal(engine->claims->k.phase, ZKR__PARKED);
+        assert_int_equal(engine->claims->k.look,
+                         rows[i].looks ? ZKR__BEHIND_TWO : ZKR__LOOKS_NOT);
     }
 }
 

@@ -354,6 +354,7 @@ ZKT_CASE(with_a_high_count_nobody_looks_ahead)
         for (int i = 0; i < COUNT; i++) {
             zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
             o.session_timeout_ms = SESSION_MS;
+            o.look_ahead = 1;
             clients[i] = zkt_client_with(zkt_server_host(s), &o);
             zkt_actor_queue(&actors[i], clients[i], zkt_mutex(clients[i]), NULL);
         }

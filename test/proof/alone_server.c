@@ -246,8 +246,9 @@ static void on_own(struct sent sent)
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
         e.ours = alone_is_ours();
-        e.unwatched = zkp_maybe();
-        A->own_watch = A->own_watch || !e.unwatched;
+        e.checked = sent.asked == CHECK;
+        e.unwatched = !e.checked && zkp_maybe();
+        A->own_watch = A->own_watch || (!e.checked && !e.unwatched);
         e.exhausted = A->k.phase == ZKR__ADOPTING && zkp_maybe();
         e.with_metadata = alone_use->metadata && zkp_maybe();
         e.revocation = A->wish;
@@ -404,7 +405,7 @@ void alone_answer(struct sent sent)
         [OWN] = on_own,         [AHEAD] = on_ahead,        [BEFORE] = on_before,
         [PROVE] = on_prove,     [REMOVE] = on_remove,      [DOWNGRADE] = on_downgrade,
         [RESTORE] = on_restore, [OWNER] = on_owner,        [NOTE] = on_note,
-        [WRITE] = on_write,     [WRITE_DELETE] = on_write,
+        [WRITE] = on_write,     [WRITE_DELETE] = on_write, [CHECK] = on_own,
     };
     answers[sent.asked](sent);
 }
@@ -419,6 +420,7 @@ void alone_on_lost(struct sent sent)
         [DOWNGRADE] = ZKR__EV_DOWNGRADED, [RESTORE] = ZKR__EV_RESTORED,
         [OWNER] = ZKR__EV_GOT_OWNER,      [NOTE] = ZKR__EV_NOTED,
         [WRITE] = ZKR__EV_WRITTEN,        [WRITE_DELETE] = ZKR__EV_WRITTEN,
+        [CHECK] = ZKR__EV_GOT_OWN,
     };
     if (!sent.past || sent.asked >= NOTE) {
         alone_happens((struct zkr__claim_event){.kind = kinds[sent.asked],

@@ -190,7 +190,7 @@ static void check_grant(void)
         must(alone_is_there() || !knows, "held without a node");
         /* A list and a check know no owner. Just before them the node was made, or seen. */
         bool first = e->kind == ZKR__EV_LISTED && !A->listed_later;
-        bool just_now = first || before.own == ZKR__OWN_SEEN;
+        bool just_now = first || before.own == ZKR__OWN_SEEN || e->checked;
         must(A->node != STRANGER || !knows || just_now, "held by the node of another");
     }
 }
@@ -213,17 +213,18 @@ static void send(unsigned todo)
         unsigned action;
         enum asked asked;
     } requests[] = {
-        {ZKR__DO_CREATE, CREATE},       {ZKR__DO_FIND, FIND},
-        {ZKR__DO_GET_OWN, OWN},         {ZKR__DO_ASK_OWNER, OWNER},
-        {ZKR__DO_LIST, LIST},           {ZKR__DO_GET_AHEAD, AHEAD},
-        {ZKR__DO_GET_BEFORE, BEFORE},   {ZKR__DO_PROVE, PROVE},
-        {ZKR__DO_DOWNGRADE, DOWNGRADE}, {ZKR__DO_RESTORE, RESTORE},
-        {ZKR__DO_REMOVE, REMOVE},
+        {ZKR__DO_CREATE, CREATE},   {ZKR__DO_FIND, FIND},
+        {ZKR__DO_GET_OWN, OWN},     {ZKR__DO_ASK_OWNER, OWNER},
+        {ZKR__DO_LIST, LIST},       {ZKR__DO_CHECK_OWN, CHECK},
+        {ZKR__DO_GET_AHEAD, AHEAD}, {ZKR__DO_GET_BEFORE, BEFORE},
+        {ZKR__DO_PROVE, PROVE},     {ZKR__DO_DOWNGRADE, DOWNGRADE},
+        {ZKR__DO_RESTORE, RESTORE}, {ZKR__DO_REMOVE, REMOVE},
     };
     if (todo & ZKR__DO_CREATE) { /* a new name */
         A->reads = A->own_watch = A->listed_later = false;
         A->own_news = NO_NEWS;
     }
+    bool watched = (todo & ZKR__DO_CHECK_OWN) && zkp_maybe();
     bool later = (todo & ZKR__DO_LIST) && event.kind != ZKR__EV_CREATED;
     A->listed_later = A->listed_later || later;
     if ((todo & ZKR__DO_PARENTS) && !A->directory) {
@@ -231,7 +232,8 @@ static void send(unsigned todo)
     }
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         if (todo & requests[i].action) {
-            alone_ask(requests[i].asked);
+            bool check = requests[i].asked == CHECK;
+            alone_ask(check && watched ? OWN : requests[i].asked);
         }
     }
     if (todo & ZKR__DO_CREATE) {
@@ -353,7 +355,8 @@ void alone_happens(struct zkr__claim_event e)
         A->link = LINK_ASKED;
     }
     must(A->k.own != ZKR__OWN_ASKED || !has_node(&A->k) || alone_is_asked(OWN) ||
-             A->k.phase == ZKR__PAUSED || zkr__claim_stage(&A->k) == ZKR__REMOVING,
+             alone_is_asked(CHECK) || A->k.phase == ZKR__PAUSED ||
+             zkr__claim_stage(&A->k) == ZKR__REMOVING,
          "waits for an answer to what was not asked");
     if (A->k.phase == ZKR__GONE) {
         check_gone();

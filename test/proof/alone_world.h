@@ -22,6 +22,7 @@ enum asked {
     DOWNGRADE,
     RESTORE,
     OWNER,
+    CHECK,       /* our node, without a watch */
     NOTE,        /* a probe that writes metadata */
     WRITE,       /* a transaction of the owner's */
     WRITE_DELETE /* the same, which deletes the node */

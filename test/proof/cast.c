@@ -136,11 +136,12 @@ static void request(unsigned claim, unsigned todo)
         unsigned action;
         enum zkp_asked asked;
     } requests[] = {
-        {ZKR__DO_CREATE, ZKP_CREATE},       {ZKR__DO_CREATE, ZKP_LIST},
-        {ZKR__DO_FIND, ZKP_FIND},           {ZKR__DO_GET_OWN, ZKP_OWN},
-        {ZKR__DO_LIST, ZKP_LIST},           {ZKR__DO_GET_AHEAD, ZKP_AHEAD},
-        {ZKR__DO_GET_BEFORE, ZKP_BEFORE},   {ZKR__DO_PROVE, ZKP_PROVE},
-        {ZKR__DO_DOWNGRADE, ZKP_DOWNGRADE}, {ZKR__DO_REMOVE, ZKP_REMOVE},
+        {ZKR__DO_CREATE, ZKP_CREATE},   {ZKR__DO_CREATE, ZKP_LIST},
+        {ZKR__DO_FIND, ZKP_FIND},       {ZKR__DO_GET_OWN, ZKP_OWN},
+        {ZKR__DO_LIST, ZKP_LIST},       {ZKR__DO_CHECK_OWN, ZKP_CHECK},
+        {ZKR__DO_GET_AHEAD, ZKP_AHEAD}, {ZKR__DO_GET_BEFORE, ZKP_BEFORE},
+        {ZKR__DO_PROVE, ZKP_PROVE},     {ZKR__DO_DOWNGRADE, ZKP_DOWNGRADE},
+        {ZKR__DO_REMOVE, ZKP_REMOVE},
     };
     struct zkp_claim *c = zkp_claim_of(claim);
     if ((todo & ZKR__DO_PARENTS) && !zkp_session_of(claim)->broken) {
@@ -446,7 +447,7 @@ enum zkr__event_kind zkp_event_of(enum zkp_asked asked)
         [ZKP_FIND] = ZKR__EV_LISTED,          [ZKP_OWN] = ZKR__EV_GOT_OWN,
         [ZKP_AHEAD] = ZKR__EV_GOT_AHEAD,      [ZKP_BEFORE] = ZKR__EV_GOT_BEFORE,
         [ZKP_PROVE] = ZKR__EV_PROVED,         [ZKP_REMOVE] = ZKR__EV_REMOVED,
-        [ZKP_DOWNGRADE] = ZKR__EV_DOWNGRADED,
+        [ZKP_DOWNGRADE] = ZKR__EV_DOWNGRADED, [ZKP_CHECK] = ZKR__EV_GOT_OWN,
     };
     return kinds[asked];
 }
@@ -479,9 +480,10 @@ static void on_answer(unsigned session, const struct zkp_message *m)
     if (m->asked == ZKP_DOWNGRADE && !m->missing) {
         c->node = m->node;
     }
-    if (m->asked == ZKP_OWN && !m->missing) {
+    if ((m->asked == ZKP_OWN || m->asked == ZKP_CHECK) && !m->missing) {
         c->node = m->node;
         e.ours = true;
+        e.checked = m->asked == ZKP_CHECK;
     }
     if (m->asked == ZKP_LIST || m->asked == ZKP_FIND) {
         on_list(m->claim, &e, m);

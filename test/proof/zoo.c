@@ -220,11 +220,12 @@ static void carry_out(unsigned session, struct zkp_message *m)
         s->dirs |= m->watching && !m->missing ? 1U << dir : 0;
         break;
     case ZKP_OWN:
+    case ZKP_CHECK:
         m->node = Z->claims[m->claim].k.downgrade == ZKR__DOWNGRADE_READS
                       ? find(m->claim, ZKR__NAME_WRITE)
                       : zkp_own(m->claim);
         m->missing = m->node == 0;
-        s->watches |= m->missing ? 0 : bit(m->node);
+        s->watches |= m->missing || m->asked == ZKP_CHECK ? 0 : bit(m->node);
         break;
     case ZKP_AHEAD:
     case ZKP_BEFORE:

@@ -36,6 +36,7 @@ enum zkp_asked {
     ZKP_LIST,
     ZKP_FIND, /* a write, and a list behind it */
     ZKP_OWN,
+    ZKP_CHECK, /* the same, without a watch */
     ZKP_AHEAD,
     ZKP_BEFORE,
     ZKP_PROVE,

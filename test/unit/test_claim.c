@@ -69,20 +69,34 @@ static const char *const examples[] = {
         "leave > REMOVING hand-over remove anew; removed > GONE",
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
-    "DEEPER: ahead-released > LISTING get-own list",
+    "DEEPER: ahead-released > LISTING list check-own",
     /* What happens to the node while it is asked for, the answer tells. */
     "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
         "got-own ENONODE > CREATING create step-aside anew",
-    /* When not the first was watched, its end means: look again, at our own node first. */
-    "DEEPER: ahead-gone > LISTING get-own list; got-own ours > same; "
+    /* When not the first was watched, its end means: look again, and then at our own node. */
+    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours-if-held > PARKED get-ahead; "
+        "got-own ours checked > PARKED quiet; ahead-gone > LISTING list check-own; listed found first > CONFIRMING; "
+        "got-own ours checked > HELD quiet notify",
+    /* That answer grants only by a list that went out ahead of it. */
+    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours-if-held > PARKED get-ahead; "
+        "ahead-gone > LISTING list; got-own ours checked > LISTING check-own; listed found first > CONFIRMING; "
+        "got-own ours checked > HELD quiet notify",
+    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours > PARKED get-ahead; "
+        "ahead-gone > CONFIRMING; got-own ours checked > HELD quiet notify",
+    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours > PARKED get-ahead; "
+        "got-own ours checked > PARKED get-own; got-own ours > same; ahead-gone > HELD notify",
+    "DEEPER: ahead-gone > LISTING list check-own; listed unsure found first > CONFIRMING; "
+        "got-own unsure ours checked > PROVING get-own prove; proved > CONFIRMING; got-own ours > HELD notify",
+    /* The hold may be one that is watched at once. */
+    "DEEPER: ahead-gone > LISTING list check-own; got-own ours > same; "
         "listed found then-ours-if-held > PARKED get-ahead; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
     "DEEPER: quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; listed found first > HELD notify",
     /* A list shows a name, not an owner: by it alone none is granted but right behind the create. */
-    "DEEPER: ahead-gone > LISTING get-own list; own-changed > same; listed found first > CONFIRMING; "
-        "got-own ours > HELD notify",
-    "DEEPER: ahead-gone > LISTING get-own list; got-own > CREATING create let-look anew",
-    "DEEPER: ahead-gone > LISTING get-own list; got-own ours unwatched > same; listed found first > HELD notify",
+    "DEEPER: ahead-gone > LISTING list check-own; own-changed > same; listed found first > CONFIRMING; "
+        "got-own ours checked > HELD quiet notify",
+    "DEEPER: ahead-gone > LISTING list check-own; got-own checked > CREATING create let-look anew",
+    "DEEPER: ahead-gone > LISTING list check-own; got-own ours unwatched > same; listed found first > HELD notify",
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
     "PROVING: got-own > CREATING create let-look anew",
     "PROVING: proved > CONFIRMING; got-own ours > HELD notify",
@@ -116,7 +130,7 @@ static const char *const examples[] = {
         "ahead-gone > CONFIRMING get-own; got-own ours unwatched > HELD notify",
     "SECOND: got-own ours unwatched > same; quiet|unheard down > same; ahead-gone > CONFIRMING get-own; "
         "got-own ENONODE > CREATING create step-aside anew",
-    "DEEPER: ahead-gone > LISTING get-own list; got-own ours unwatched > same; "
+    "DEEPER: ahead-gone > LISTING list check-own; got-own ours unwatched > same; "
         "listed found then-ours > PARKED get-ahead; connected > PARKED get-own",
     /* Without room for the watch on what it waits for, it does not wait. Granted, it needs no such watch. */
     "PARKED: got-ahead unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
@@ -151,7 +165,7 @@ static const char *const examples[] = {
     /* A watch may be spent in silence: then a look tells what the event would have told. */
     "PARKED: unheard > PARKED get-ahead; got-ahead > same; unheard > PARKED get-ahead; "
         "got-ahead ENONODE > HELD notify",
-    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING get-own list",
+    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING list check-own",
     "LISTING: listed found children > LISTING get-own list; got-own ours > same; listed found children > PARKED; "
         "unheard > LISTING list; listed found first > HELD notify",
     "HELD: quiet > HELD get-own; unheard > same; got-own ours > same; unheard > HELD get-own; "
@@ -208,7 +222,7 @@ static const char *const examples[] = {
         "listed found first > HELD notify",
     /* Lists name one ahead who is not there when it is read: asked for again, with pauses. Each who is further
        ahead is news. */
-    "DEEPER: got-ahead ENONODE > LISTING get-own list; got-own ours > same; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
+    "DEEPER: got-ahead ENONODE > LISTING list check-own; got-own ours > same; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead; "
@@ -218,7 +232,7 @@ static const char *const examples[] = {
         "got-ahead ENONODE > PAUSED-LISTING retry anew; pause-over > LISTING list; "
         "listed found ahead=-2 then-ours-if-held > PARKED get-ahead; "
         "ahead-gone > LISTING list; listed found first > HELD notify",
-    "DEEPER: got-ahead ENONODE > LISTING get-own list; got-own ours > same; listed found then-ours-if-held > PARKED get-ahead; "
+    "DEEPER: got-ahead ENONODE > LISTING list check-own; got-own ours > same; listed found then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "connected > PARKED get-own; "
@@ -407,10 +421,10 @@ static const char *const phases[] = {
     "READY",  "CONFIRMING", "PROVING",  "HELD",    "DOUBTED",  "REMOVING", "GONE"};
 
 static const char *const actions[] = {
-    "parents",   "create",    "find",       "get-own",    "list",      "get-ahead",
-    "prove",     "hand-over", "remove",     "step-aside", "let-look",  "retry",
-    "pace",      "quiet",     "count-loss", "notify",     "restore",   "tell-wish",
-    "downgrade", "line-up",   "ask-owner",  "look-later", "get-before"};
+    "parents",   "create",    "find",       "get-own",    "list",       "get-ahead",
+    "prove",     "hand-over", "remove",     "step-aside", "let-look",   "retry",
+    "pace",      "quiet",     "count-loss", "notify",     "restore",    "tell-wish",
+    "downgrade", "line-up",   "ask-owner",  "look-later", "get-before", "check-own"};
 
 static const char *const reasons[] = {"", "session", "lease", "node"};
 
@@ -425,6 +439,7 @@ static const struct {
 } details[] = {
     WORD(hopeless),
     WORD(ours),
+    WORD(checked),
     WORD(refused),
     WORD(deletes),
     WORD(found),
