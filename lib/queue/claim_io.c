@@ -269,16 +269,6 @@ static void get_own(struct zkr__claim *claim) ZKR__LOCKED
     zkr__mem_free(writer);
 }
 
-/* Each hold of some queues is watched, however short. */
-static void check_own(struct zkr__claim *claim) ZKR__LOCKED
-{
-    if (claim->q->watch_node) {
-        get_own(claim);
-    } else {
-        get(claim, ZKR__ASKED_CHECK, claim->node, ZKR__WATCH_NONE);
-    }
-}
-
 void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
 {
     const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
@@ -306,7 +296,7 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
         list(claim);
     }
     if (todo & ZKR__DO_CHECK_OWN) {
-        check_own(claim);
+        get(claim, ZKR__ASKED_CHECK, claim->node, ZKR__WATCH_NONE);
     }
     if (todo & ZKR__DO_GET_AHEAD) {
         get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher),

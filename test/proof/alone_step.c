@@ -224,7 +224,6 @@ static void send(unsigned todo)
         A->reads = A->own_watch = A->listed_later = false;
         A->own_news = NO_NEWS;
     }
-    bool watched = (todo & ZKR__DO_CHECK_OWN) && zkp_maybe();
     bool later = (todo & ZKR__DO_LIST) && event.kind != ZKR__EV_CREATED;
     A->listed_later = A->listed_later || later;
     if ((todo & ZKR__DO_PARENTS) && !A->directory) {
@@ -232,8 +231,7 @@ static void send(unsigned todo)
     }
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         if (todo & requests[i].action) {
-            bool check = requests[i].asked == CHECK;
-            alone_ask(check && watched ? OWN : requests[i].asked);
+            alone_ask(requests[i].asked);
         }
     }
     if (todo & ZKR__DO_CREATE) {

@@ -87,7 +87,7 @@ static const char *const examples[] = {
         "got-own ours checked > PARKED get-own; got-own ours > same; ahead-gone > HELD notify",
     "DEEPER: ahead-gone > LISTING list check-own; listed unsure found first > CONFIRMING; "
         "got-own unsure ours checked > PROVING get-own prove; proved > CONFIRMING; got-own ours > HELD notify",
-    /* The hold may be one that is watched at once. */
+    /* An answer with a watch, to a get that went out ahead of it, grants as well. */
     "DEEPER: ahead-gone > LISTING list check-own; got-own ours > same; "
         "listed found then-ours-if-held > PARKED get-ahead; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
