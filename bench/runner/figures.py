@@ -59,6 +59,11 @@ def holds_of(answers, locks):
     return by_lock
 
 
+def holds_in(answers):
+    """How many there are in all."""
+    return sum(len(times) // 3 for answer in answers for times in answer["grants"])
+
+
 Rule = collections.namedtuple("Rule", "most weight_of")
 MUTEX = Rule(1, lambda number: 1)
 # Of eight contenders one is a writer, which nobody may be beside.

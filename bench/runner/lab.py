@@ -29,6 +29,7 @@ class Row:
     def __init__(self, scenario, peer):
         self.scenario, self.peer = scenario, peer
         self.rounds = []  # figures.Round each
+        self.to, self.back = [], []  # packets to and from the servers for each acquire
         self.cpu = []  # microseconds of the clients' processors for each acquire
         self.values = {}  # more figures, by name
         self.left_out = ""  # why it is not measured

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processor time: of processes of ours, and of everybody else on the machine."""
+import contextlib
 import os
 import time
 
@@ -28,6 +29,29 @@ def busy():
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, _, _, irq, soft, steal = map(int, file.readline().split()[1:9])
     return (user + nice + system + irq + soft + steal) / TICK
+
+
+@contextlib.contextmanager
+def apart(servers, clients):
+    """Meanwhile the servers have the first processor, and the clients the others."""
+    all_of_them = os.sched_getaffinity(0)
+    first = {min(all_of_them)}
+    for pid in servers:
+        place(pid, first)
+    for pid in clients:
+        place(pid, all_of_them - first or first)
+    try:
+        yield
+    finally:
+        for pid in servers + clients:
+            place(pid, all_of_them)
+
+
+def place(pid, processors):
+    """All threads of a process; those to come are like the one that makes them."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setaffinity(int(thread), processors)
 
 
 class Watch:

@@ -72,16 +72,33 @@ def warm_servers(lab, zkr, seconds):
         end_all(drivers)
 
 
+def placed(lab, row, drivers):
+    """Where the scenario wants servers and clients to run."""
+    if not row.scenario.apart:
+        return contextlib.nullcontext()
+    servers = lab.servers[row.peer.servers].processes
+    return load.apart([process.pid for process in servers], [driver.pid for driver in drivers])
+
+
 def cycle(lab, rows):
     with ready(lab, rows) as running:
         warm_up(lab, running)
 
         def once(row):
+            servers = lab.servers[row.peer.servers]
+
             def try_it():
-                return lab.round(row, running[row], lab.seconds)
-            result, cpu, _ = lab.undisturbed(row, running[row], try_it)
+                with placed(lab, row, running[row]):
+                    before = servers.traffic()
+                    told = lab.round(row, running[row], lab.seconds)
+                    return *told, before, servers.traffic()
+            result, cpu, answers, before, after = lab.undisturbed(row, running[row], try_it)
             row.rounds.append(result)
             row.cpu.append(cpu)
+            if before:
+                holds = max(1, figures.holds_in(answers))
+                row.to.append((after[0] - before[0]) / holds)
+                row.back.append((after[1] - before[1]) / holds)
         in_turn(lab, list(running), lab.rounds, once)
         in_turn(lab, compared(list(running)), lab.rounds, once)
 

@@ -16,6 +16,7 @@ class Scenario:
     sessions: int = 1  # of each process
     threads: int = 1  # of each session
     own: bool = False  # each contender has a lock of its own
+    apart: bool = False  # servers on one processor, clients on the others
     hold_us: int = 20  # how long each holder is busy
     delay_ms: int = 0
     quick: bool = False  # part of --quick
@@ -65,7 +66,11 @@ SCENARIOS = [
     Scenario("many", "eight locks of one session, a thread for each", threads=8, own=True,
              hold_us=0, targets={"curator": 1.3, "gozk": 1.3}),
     Scenario("sessions8", "8 sessions of one process, one lock", sessions=8,
-             targets={"gozk": 1.05}),
+             targets={"gozk": 1.1}),
+    Scenario("processes8-apart", "8 processes, one lock, the server on a processor of its own",
+             processes=8, apart=True, targets={"gozk": 1.1}),
+    Scenario("sessions8-apart", "8 sessions of one process, one lock, the server on a processor of its own",
+             sessions=8, apart=True, targets={"gozk": 1.1}),
     Scenario("processes8-1ms", "8 processes, one lock, 1 ms to the servers one way", processes=8,
              delay_ms=1, targets={"gozk": 1.8}),
     Scenario("processes8-5ms", "8 processes, one lock, 5 ms to the servers one way", processes=8,

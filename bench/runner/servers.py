@@ -38,6 +38,9 @@ class Servers:
     def ready(self):
         """After await_all(): until it works."""
 
+    def traffic(self):
+        """Packets received and sent so far, pings and events included; None: not known."""
+
 
 class ZooKeeper(Servers):
     """Enough heap that the collector does not show; all else as an operator has it."""
@@ -73,9 +76,14 @@ class ZooKeeper(Servers):
                 text += chunk
         return dict(line.split("\t", 1) for line in text.decode().splitlines() if "\t" in line)
 
+    def traffic(self):
+        told = [self.monitor(port) for port in self.ports]
+        return [sum(int(each["zk_packets_" + way]) for each in told)
+                for way in ("received", "sent")]
+
     def packets(self):
         """Requests and pings received so far."""
-        return sum(int(self.monitor(port)["zk_packets_received"]) for port in self.ports)
+        return self.traffic()[0]
 
     def ready(self):
         end = time.monotonic() + 30

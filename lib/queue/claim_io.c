@@ -417,7 +417,7 @@ static void on_downgraded(struct zkr__claim *claim,
 static bool pays(const zkr_client *c) ZKR__LOCKED
 {
     enum { LEAST_MS = 1 };
-    return c->options.look_ahead > 0 || c->round_trip >= LEAST_MS * ZKR__MS;
+    return c->options.look_ahead > 0 || c->shortest_trip >= LEAST_MS * ZKR__MS;
 }
 
 /* How far the claim is to look ahead of the node that it waits for. */

@@ -132,7 +132,9 @@ struct zkr_client {
     int64_t unheard;    /* how many of the last ones brought no answer */
     int64_t heard_at;   /* when an answer came last, or the session began */
     int64_t round_trip; /* smoothed; 0 = not known yet */
-    int64_t sent_at;    /* CLOCK_BOOTTIME of this connection's last request; 0 = none */
+    int64_t
+        shortest_trip; /* of late: how far the servers are, however busy this host is */
+    int64_t sent_at;   /* CLOCK_BOOTTIME of this connection's last request; 0 = none */
     int64_t nudge_after; /* no nudge before this */
     int64_t nudge_pause; /* after the next nudge; 0 = the last was answered */
 

@@ -206,10 +206,12 @@ bool zkr__credible(enum zkr__op_kind kind,
 /* One slow answer counts little: a stall must not make us patient with the next. */
 static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
 {
-    enum { SMOOTHING = 8 };
+    enum { SMOOTHING = 8, SLOWLY = 64 };
     if (c->round_trip == 0) {
-        c->round_trip = took;
+        c->round_trip = c->shortest_trip = took;
     }
+    bool shorter = took < c->shortest_trip;
+    c->shortest_trip += (took - c->shortest_trip) / (shorter ? 1 : SLOWLY);
     int64_t counted = zkr__sooner(took, 2 * c->round_trip + ZKR__MS);
     c->round_trip += (counted - c->round_trip) / SMOOTHING;
     c->nudge_pause = 0;

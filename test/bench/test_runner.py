@@ -22,6 +22,12 @@ class Files:
 
     def __init__(self, room):
         self.address, self.processes = room, []
+        self.seen = 0
+
+    def traffic(self):
+        """A thousand packets come, and two thousand go, between one question and the next."""
+        self.seen += 1
+        return [1000 * self.seen, 2000 * self.seen]
 
 
 class RunnerTest(unittest.TestCase):
@@ -53,6 +59,15 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(row.rounds[0].fairness, 1.0)
         self.assertEqual(set(row.rounds[0].waits), {1})
         self.assertAlmostEqual(row.rounds[0].rate, 200 / 10000e-9)
+        self.assertEqual((row.to, row.back), ([5.0] * 2, [10.0] * 2))
+
+    def test_server_and_clients_are_apart_during_a_round(self):
+        servers, clients = (processes.Process(["sleep", "60"], os.devnull).pid for _ in range(2))
+        before = os.sched_getaffinity(0)
+        with lab.load.apart([servers], [clients]):
+            self.assertEqual(os.sched_getaffinity(servers), {min(before)})
+            self.assertEqual(os.sched_getaffinity(clients), before - {min(before)} or before)
+        self.assertEqual([os.sched_getaffinity(pid) for pid in (servers, clients)], [before] * 2)
 
     def test_whoever_has_a_target_has_more_rounds(self):
         row, = self.rows("honest")
