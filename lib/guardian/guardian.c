@@ -50,13 +50,23 @@ static int name_files(zkr_client *c)
 
 static int join(zkr_client *c)
 {
+    struct zkr__guardian *guardian = NULL;
+    uint64_t ward = 0;
     if (c->options.open_handle) {
         return zkr__guardian_refuse(
             ZKR_EINVAL, "it has no option open_handle, and cannot connect as "
                         "this client does");
     }
     int rc = name_files(c);
-    return rc == ZKR_OK ? zkr__guardian_take(&c->guardian, &c->ward) : rc;
+    rc = rc == ZKR_OK ? zkr__guardian_take(&guardian, &ward) : rc;
+    if (rc == ZKR_OK) {
+        zkr__lock(c);
+        c->guardian = guardian;
+        c->ward = ward;
+        zkr__wake_by(c, zkr__now(c)); /* for its first word */
+        zkr__unlock(c);
+    }
+    return rc;
 }
 
 /* The guardian needs some milliseconds to start. With ZKR_GUARDIAN_TRY the client goes on meanwhile. */
@@ -242,7 +252,7 @@ void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
                                                           : ZKR__GUARDIAN_CLOSED,
                                           .client = c->ward,
                                           .session = session};
-    if (c->guardian && session != 0) {
+    if (session != 0 && c->guardian) { /* else c->guardian may be set just now */
         (void)zkr__guardian_tell(c->guardian, &record);
     }
 }

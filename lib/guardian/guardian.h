@@ -13,8 +13,9 @@
 #include "session/client.h"
 
 /*
- * Find or start the guardian that c->options.guardian asks for, before the first session. Without one, for
- * ZKR_GUARDIAN_TRY, only a line is logged. Not with the client's lock.
+ * Find or start the guardian that c->options.guardian asks for. A guardian that is required is there before the threads
+ * of the client; otherwise a server may have granted the first session already: zkr__session_guard(). Without a guardian,
+ * for ZKR_GUARDIAN_TRY, only a line is logged. Not with the client's lock.
  */
 int zkr__guardian_join(zkr_client *c);
 /* After the last session. The last client lets the guardian end, and waits for that. Not with the client's lock. */

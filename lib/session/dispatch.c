@@ -221,6 +221,11 @@ static void *run(void *arg)
 {
     struct zkr__dispatch *d = arg;
     bool over;
+    zkr__mu_lock(&d->mu);
+    while (d->held && !d->stop) {
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
+    }
+    zkr__mu_unlock(&d->mu);
     do {
         while (zkr__dispatch_run_one(d)) {
         }
@@ -236,6 +241,24 @@ static void *run(void *arg)
         zkr__mu_unlock(&d->mu);
     } while (!over);
     return NULL;
+}
+
+static void set_held(struct zkr__dispatch *d, bool held)
+{
+    zkr__mu_lock(&d->mu);
+    d->held = held;
+    zkr__cv_broadcast(&d->changed);
+    zkr__mu_unlock(&d->mu);
+}
+
+void zkr__dispatch_hold(struct zkr__dispatch *d)
+{
+    set_held(d, true);
+}
+
+void zkr__dispatch_go(struct zkr__dispatch *d)
+{
+    set_held(d, false);
 }
 
 int zkr__dispatch_start(struct zkr__dispatch *d)

@@ -32,6 +32,7 @@ struct zkr__dispatch {
     uint64_t ran;        /* calls so far */
     pthread_t thread;
     bool started, stop;
+    bool held;    /* the thread runs no call yet */
     bool over;    /* the thread has run its last call */
     bool taken;   /* by hand: a thread has the turn */
     int event_fd; /* by hand: readable while calls wait; else -1 */
@@ -41,6 +42,9 @@ void zkr__dispatch_init(struct zkr__dispatch *d);
 /* Either of these, once. 0 or errno. */
 int zkr__dispatch_start(struct zkr__dispatch *d);
 int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d);
+/* Before the start: the thread runs no call until zkr__dispatch_go(), or until it has to end. */
+void zkr__dispatch_hold(struct zkr__dispatch *d);
+void zkr__dispatch_go(struct zkr__dispatch *d);
 /* Run what is queued, and end the thread; by hand, run it in the calling thread. */
 void zkr__dispatch_stop(struct zkr__dispatch *d);
 void zkr__dispatch_destroy(struct zkr__dispatch *d);

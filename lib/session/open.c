@@ -222,6 +222,30 @@ static int start_threads(zkr_client *c)
     return rc;
 }
 
+/*
+ * A guardian starts while the client connects, unless the client must not go on without one. Nobody can make a node
+ * meanwhile, as no callback runs. So the guardian knows the session before there is a node.
+ */
+static int begin(zkr_client *c, bool no_threads)
+{
+    bool required = c->options.guardian == ZKR_GUARDIAN_REQUIRED;
+    zkr__dispatch_hold(&c->dispatch);
+    int rc = required ? zkr__guardian_join(c) : ZKR_OK;
+    int error = rc != ZKR_OK || no_threads ? 0 : start_threads(c);
+    if (error != 0) {
+        zkr__guardian_leave(c);
+        return zkr__fail_sys(error, error == EMFILE || error == ENFILE
+                                        ? "zkr_client_open: cannot open a descriptor"
+                                        : "zkr_client_open: cannot start a thread");
+    }
+    if (!required) {
+        (void)zkr__guardian_join(c); /* only a log line tells that there is none */
+        zkr__session_guard(c);
+    }
+    zkr__dispatch_go(&c->dispatch);
+    return rc;
+}
+
 /* A client that nobody has got. */
 static void give_back(zkr_client *c)
 {
@@ -255,18 +279,10 @@ int zkr__client_open(zkr_client **out,
     }
     set_fields(c, env);
     zkr__log_join(c);
-    rc = zkr__guardian_join(c);
+    rc = begin(c, env && env->no_threads);
     if (rc != ZKR_OK) {
         give_back(c);
         return rc;
-    }
-    int error = env && env->no_threads ? 0 : start_threads(c);
-    if (error != 0) {
-        zkr__guardian_leave(c);
-        give_back(c);
-        return zkr__fail_sys(error, error == EMFILE || error == ENFILE
-                                        ? "zkr_client_open: cannot open a descriptor"
-                                        : "zkr_client_open: cannot start a thread");
     }
     *out = c;
     return ZKR_OK;

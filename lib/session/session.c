@@ -193,6 +193,16 @@ static bool is_unheard(const zkr_client *c)
            zkr__now(c) - c->heard_at >= c->granted_ms * ZKR__MS;
 }
 
+void zkr__session_guard(zkr_client *c)
+{
+    zkr__lock(c);
+    struct zkr__link *now = c->link;
+    if (c->session_id != 0 && now->guarded == 0) {
+        now->guarded = zkr__guardian_session(c, now->zh, now->servers);
+    }
+    zkr__unlock(c);
+}
+
 /*
  * Until the credentials are taken nothing else is sent: zkr__zk_multi_submit() leans on that. An open_handle may have
  * added credentials of its own.

@@ -14,6 +14,8 @@ void zkr__link_opened(struct zkr__link *link) ZKR__LOCKED;
 void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
 /* There is no session, and the next is opened after a pause, which grows. */
 void zkr__open_later(zkr_client *c, const char *why) ZKR__LOCKED;
+/* The client has a guardian since a moment ago, which may not know the session. Not with the client's lock. */
+void zkr__session_guard(zkr_client *c);
 /* The connection is gone; the session may still live. */
 void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 /* The session is over, or given up. The service opens the next. */
