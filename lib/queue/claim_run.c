@@ -245,7 +245,9 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         claim->quiet_at = zkr__now(c) + refusal_pause(c, claim->k.refusals);
     }
     if (todo & ZKR__DO_QUIET) {
-        bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY);
+        /* A READY member must not wait for this answer when all others are READY. */
+        bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY) &&
+                       claim->k.phase != ZKR__READY;
         int64_t pause = zkr__claim_wants_metadata(&claim->k) ? metadata_pause(c) : 0;
         claim->quiet_at = zkr__now(c) + (at_once ? 0 : pause + QUIET_MS * ZKR__MS);
     }
