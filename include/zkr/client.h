@@ -188,6 +188,33 @@ ZKR_API const char *zkr_client_state_name(int state);
 ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
 
 /**
+ * End the session, and wait until every node of the client is confirmed gone.
+ *
+ * As zkr_client_flush() and zkr_client_close() in one round trip: the end of the session follows the deletes without a
+ * wait for their answers. For a program that is about to exit, and wants to know that others can acquire what it held.
+ *
+ * @c           borrowed; close it afterwards. From the call on no recipe can be made on it (ZKR_ECLOSED).
+ * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
+ *
+ * If the connection breaks before a server has confirmed the end of the session, the client connects again, to learn
+ * whether the session is over, and else to end it. At the latest it counts as over one and a half session timeouts after
+ * the last connection. The client waits for the answers to its deletes before it ends the session if it uses TLS or
+ * open_handle, on ClickHouse Keeper, if several sockets of the process are connected to its server, or if a sequence number of
+ * its locks was 2^30 or higher.
+ *
+ * Returns ZKR_OK (the nodes are gone), ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ETIMEDOUT (it goes on: call
+ * again to wait on; if a delete or a search was refused, zk_rc of zkr_last_error() is ZNOAUTH), ZKR_EINVAL, ZKR_ESTATE
+ * (in a callback, or in a forked child).
+ *
+ * Blocks:   yes, until confirmed or @timeout_ms.
+ * Threads:  any.
+ * Session:  ends, and no other begins.
+ * Cost:     1 round trip, and none for a zkr_client_close() that follows; 2 in the cases above.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_client_finish(zkr_client *c, int64_t timeout_ms);
+
+/**
  * Give the client another list of servers, for instance after a SIGHUP.
  *
  * If a server of the new list knows the session, it goes on there, with all that is held. If none does,
@@ -239,9 +266,8 @@ ZKR_API int zkr_client_shutdown(zkr_client *c);
  * Returns ZKR_OK, ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ESTATE (in a callback,
  * or in a forked child).
  *
- * Blocks:   yes: until requests in flight are answered (at most 1 s), and one round trip to close the
- *           session (at most 1.5 s with a silent server), plus the running callback and the pending
- *           ones. With options.dispatch_by_application it runs those itself. It does not wait for a
+ * Blocks:   yes: one round trip, for the answers to requests in flight and to the end of the session (at
+ *           most 2.5 s with a silent server), plus the running callback and the pending ones. With options.dispatch_by_application it runs those itself. It does not wait for a
  *           resolver that hangs: the thread and the client's memory are freed when the resolver answers.
  * Threads:  any but the dispatch thread. No other call on @c may run or follow, except those of
  *           callbacks, which can make no new recipe on it (ZKR_ECLOSED).
@@ -249,7 +275,7 @@ ZKR_API int zkr_client_shutdown(zkr_client *c);
  *           does not answer in these times, the nodes go when the session expires there; with a guardian, when
  *           a server can be reached again (guardian.h). After
  *           the release of thousands of holds or tickets, call zkr_client_flush() first.
- * Cost:     1 round trip.
+ * Cost:     1 round trip; 2 right behind a release in the cases that zkr_client_finish() lists.
  * Curator:  CuratorFramework.close.   Since: 0.1.
  */
 ZKR_API int zkr_client_close(zkr_client *c);

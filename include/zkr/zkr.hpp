@@ -243,6 +243,11 @@ class client
     {
         return detail::obtained(zkr_client_flush(get(), time.ms));
     }
+    /** End the session, and wait until all nodes are confirmed gone. False: not in time. */
+    bool finish(limit time)
+    {
+        return detail::obtained(zkr_client_finish(get(), time.ms));
+    }
     /** End every wait on the client, and keep what is held. */
     void shutdown() { detail::must(zkr_client_shutdown(get())); }
 

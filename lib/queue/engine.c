@@ -31,6 +31,13 @@ static void free_engine(void *ctx) ZKR__LOCKED
     zkr__mem_free(engine);
 }
 
+/* Directories to be deleted when they are empty, and nodes of earlier sessions. */
+static bool has_sequel(const void *engine)
+{
+    const struct zkr__engine *e = engine;
+    return e->recounts || e->ghosts;
+}
+
 static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
 {
     struct zkr__engine *engine = zkr__mem_alloc(sizeof(*engine));
@@ -50,6 +57,7 @@ static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
     zkr__session_events(&engine->up);
     engine->up.send_probe = zkr__probe_send;
     engine->up.run_timers = run_timers;
+    engine->up.has_sequel = has_sequel;
     engine->up.free = free_engine;
     c->up = &engine->up;
     return engine;

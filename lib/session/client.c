@@ -86,9 +86,10 @@ int zkr__timeout_check(int64_t timeout_ms, const char *path)
 
 int zkr__client_enlist(zkr_client *c, const char *path)
 {
-    if (c->closing || c->shut) {
+    bool closing = c->closing || c->finishing;
+    if (closing || c->shut) {
         return zkr__fail(ZKR_ECLOSED, path, "the client is %s",
-                         c->closing ? "being closed" : "shut down");
+                         closing ? "being closed" : "shut down");
     }
     c->recipes++;
     return ZKR_OK;

@@ -40,6 +40,8 @@ struct zkr__upcalls {
     int64_t (*run_timers)(void *engine, int64_t now);
     /* Delete the nodes that are only kept for later. May be NULL. */
     void (*flush)(void *engine);
+    /* Is there something to do when the deletes are confirmed, which the end of the session would prevent? May be NULL. */
+    bool (*has_sequel)(const void *engine);
     /* Called once: end all waits with ZKR_ECLOSED. May be NULL. */
     void (*shutdown)(void *engine);
     void (*free)(void *engine);
@@ -68,6 +70,16 @@ struct zkr__lookup {
     int64_t enough_at; /* from then on the addresses beside the names suffice */
     char *servers;     /* NULL = none */
     char why[200];     /* why there are none */
+};
+
+/* The last session, whose end no server has confirmed yet (finish.h). Times are by zkr__now(). */
+struct zkr__rest {
+    int64_t session; /* 0 = it was not ended yet */
+    unsigned char password[16];
+    int64_t timeout_ms;
+    bool has_nodes;  /* that were not confirmed gone */
+    bool closing;    /* its handle is being closed */
+    int64_t gone_at; /* from then on the servers have ended it */
 };
 
 /* How the last session ended. Times are by zkr__now(). */
@@ -178,6 +190,11 @@ struct zkr_client {
     bool guardian_full;             /* that it does not know all was logged */
     int guardian_looks;             /* so many, for its first word */
     int64_t guardian_look_at;
+
+    /* --- end (finish.h) --- */
+    bool finishing; /* the session ends, and no other begins */
+    bool finished;  /* and all nodes are confirmed gone */
+    struct zkr__rest rest;
 
     /* --- threads --- */
     pthread_t service;

@@ -318,7 +318,9 @@ static void await_answers(zkr_client *c) ZKR__LOCKED
 static void close_link(zkr_client *c)
 {
     zkr__lock(c);
-    await_answers(c);
+    if (c->link && !zkr__session_tap(c)) {
+        await_answers(c);
+    }
     if (c->link) {
         zkr__session_end(c, ZKR_STATE_CLOSED, NULL);
     }

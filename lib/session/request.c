@@ -271,6 +271,9 @@ static void as_create(const zkr_client *c, struct zkr__answer *answer)
     answer->name_count = 0;
 }
 
+/* The code of requests that libzookeeper drops as it closes. */
+enum { CLOSING = -116 };
+
 static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
     static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
@@ -284,6 +287,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     zkr__lock(c);
     DL_DELETE(link->pending, r);
     settle_watch(r, answer->code);
+    link->heard += answer->zk_rc != CLOSING;
     link->timed = link->timed || (r->ups == 1 && link->ups == 1);
     if (!r->answered && !zkr__credible(r->kind, answer, c->session_id)) {
         disbelieve(link);
@@ -330,6 +334,9 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     free_request(c, r);
     if (c->closing && !link->pending) {
         zkr__cv_broadcast(&c->changed); /* for zkr_client_close() */
+    }
+    if (c->finishing && !link->pending) {
+        zkr__wake_by(c, zkr__now(c));
     }
     zkr__unlock(c);
 }
@@ -489,15 +496,32 @@ void zkr__link_fail(struct zkr__link *link)
     }
 }
 
-void zkr__link_close(struct zkr__link *link)
+static size_t begin_close(struct zkr__link *link)
+{
+    const struct zkr__request *r;
+    size_t pending;
+    zkr__lock(link->c);
+    DL_COUNT(link->pending, r, pending);
+    link->heard = 0;
+    zkr__unlock(link->c);
+    return pending;
+}
+
+bool zkr__link_close(struct zkr__link *link)
 {
     const struct zkr__door *door = link->c->door;
+    size_t pending = begin_close(link);
     door->close(link->zh);
+    if (link->tap > 0) {
+        link->settled = door->tap_end(link->tap, pending - link->heard + 1);
+    }
     if (link->close_at > 0) {
         zkr__log_slow(-1);
     }
-    zkr__guardian_over(link->c, link->guarded, link->settled && link->close_at == 0);
+    bool over = link->settled;
+    zkr__guardian_over(link->c, link->guarded, over && link->close_at == 0);
     zkr__link_free(link);
+    return over;
 }
 
 void zkr__link_free(struct zkr__link *link)

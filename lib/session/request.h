@@ -37,6 +37,11 @@ struct zkr__link {
     bool
         demanded; /* a server demands other credentials: the service has to end the session */
     bool settled; /* the servers have ended the session, or surely hear of its end */
+    bool last;    /* the client ends with this session: finish.h */
+    bool
+        moved; /* libzookeeper was told of other servers, and sent a request by itself */
+    int tap; /* by which the answer to the end of the session is read: zk_tap.h; 0 = none */
+    size_t heard;     /* answers of servers since the close began */
     int64_t close_at; /* not before that, by zkr__now() */
     char *servers;    /* numeric */
     int64_t guarded;  /* the session that the guardian knows; 0 = none */
@@ -99,8 +104,8 @@ void zkr__link_node(struct zkr__handle_owner *owner,
                     enum zkr__node_event event);
 /* Answer all pending requests with ZKR_ESESSION; their real answers will be dropped. */
 void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
-/* Close the handle, which blocks, and free the link. Without the client's lock. */
-void zkr__link_close(struct zkr__link *link);
+/* Close the handle, which blocks, and free the link. Without the client's lock. True: the session is surely over. */
+bool zkr__link_close(struct zkr__link *link);
 /* Free a link that has no handle. */
 void zkr__link_free(struct zkr__link *link);
 /* Does anybody wait for a pending request? Nobody does for one without a ctx, a keep-alive read. */

@@ -215,6 +215,7 @@ static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
     zkr__log(c, ZKR_LOG_INFO, ZKR__EVENT("servers_moved", .reason = servers));
     zkr__mem_free(link->servers);
     link->servers = servers;
+    link->moved = true;
     bool left = c->door->set_servers(link->zh, servers, anew);
     (void)zkr__guardian_session(c, link->zh, servers);
     if (!zkr__connected(c)) {

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "guardian/guardian.h"
 #include "session/bound.h"
+#include "session/finish.h"
 #include "session/log.h"
 #include "session/must.h"
 #include "session/request.h"
@@ -29,10 +30,14 @@ int64_t zkr__close_dead(zkr_client *c, int64_t by)
         }
         ZKR__MUST(c, link->c == c && link != c->link);
         *at = link->next;
+        bool last = link->last;
         zkr__service_leaves(c);
         zkr__unlock(c);
-        zkr__link_close(link);
+        bool over = zkr__link_close(link);
         zkr__lock(c);
+        if (last) {
+            zkr__finish_closed(c, over);
+        }
         next = ZKR__NEVER;
         at = &c->dead; /* others may have come */
     }
@@ -129,6 +134,8 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
         .tls_cert = c->tls_cert,
         .owner = &link->owner,
         .log_slot = c->log_slot,
+        .session = c->rest.session,
+        .password = c->rest.password,
     };
     errno = 0;
     return c->door->open(&args);
@@ -149,6 +156,7 @@ static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
     link->watches.bytes.needed = c->watch_reserved;
     link->watches.prefix = strlen(zkr__servers_chroot(servers));
     link->begun = c->door->boot();
+    link->last = c->rest.session != 0;
     zkr__follow_begin(link);
     return link;
 }
@@ -167,7 +175,9 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     }
     c->link = link;
     zkr__no_answer_yet(c);
-    zkr__set_state(c, ZKR_STATE_CONNECTING);
+    if (!link->last) {
+        zkr__set_state(c, ZKR_STATE_CONNECTING);
+    }
     zkr__service_leaves(c);
     zkr__unlock(c);
     void *zh = open_handle(c, link);
@@ -223,11 +233,16 @@ static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
 
 static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
 {
+    int64_t at = ZKR__NEVER;
+    enum zkr__finish_step step = zkr__finish_run(c, now, &at);
+    if (step == ZKR__FINISH_WAITS) {
+        return at;
+    }
     if (c->state == ZKR_STATE_AUTH_FAILED || c->broken) {
         return ZKR__NEVER;
     }
     if (!c->link) {
-        return open_session(c, now);
+        return zkr__sooner(at, open_session(c, now));
     }
     int64_t next = zkr__follow_list(c, now);
     if (!c->link) {

@@ -399,10 +399,42 @@ void zkr__session_refused(zkr_client *c, const char *why)
     }
 }
 
+/* ClickHouse Keeper has nodes of earlier sessions. */
+bool zkr__session_tap(zkr_client *c)
+{
+    struct zkr__link *link = c->link;
+    bool may = c->door->tap && !c->tls_cert && !c->options.open_handle &&
+               !link->moved && !c->keeper &&
+               !(c->up && c->up->has_sequel && c->up->has_sequel(c->engine));
+    int tap = may && zkr__connected(c) ? c->door->tap(link->zh) : -1;
+    link->tap = tap > 0 ? tap : 0;
+    return tap > 0;
+}
+
+/* A handle that was opened to learn whether the session is over. */
+static void end_again(struct zkr__link *link, bool over) ZKR__LOCKED
+{
+    zkr_client *c = link->c;
+    int tap = over ? -1 : c->door->tap(link->zh);
+    link->settled = over;
+    link->tap = tap > 0 ? tap : 0;
+    c->link = NULL;
+    c->rest.closing = true;
+    link->next = c->dead;
+    c->dead = link;
+    zkr__wake_by(c, zkr__now(c));
+}
+
 static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     zkr_client *c = link->c;
     if (link != c->link) {
+        return;
+    }
+    if (link->last) {
+        if (event == ZKR__SESSION_UP || event == ZKR__SESSION_OVER) {
+            end_again(link, event == ZKR__SESSION_OVER);
+        }
         return;
     }
     switch (event) {

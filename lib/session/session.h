@@ -27,6 +27,11 @@ void zkr__session_break(zkr_client *c) ZKR__LOCKED;
 /* The servers refuse the credentials of the client, and @why says how: no session will follow. */
 void zkr__session_refused(zkr_client *c, const char *why) ZKR__LOCKED;
 /*
+ * Before the end of a session that is up: make a tap, so that its end is sent at once, behind all requests without an
+ * answer. False: let their answers come first.
+ */
+bool zkr__session_tap(zkr_client *c) ZKR__LOCKED;
+/*
  * The lease bound has passed. After a shorter timeout it can pass before what was told of it: then the session is given
  * up, so that the nodes of its holds stay until then; and so it is after a fault of the library. False: it is not.
  */

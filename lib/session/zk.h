@@ -142,11 +142,17 @@ struct zkr__open_args {
     const char *tls_cert; /* NULL = no TLS */
     struct zkr__handle_owner *owner;
     int log_slot; /* for the lines of the handle: zk_log.h */
+    int64_t
+        session; /* go on with this session, which has this password; 0 = a new one. Not with open_handle. */
+    const unsigned char *password;
 };
 
 struct zkr__door {
     void *(*open)(const struct zkr__open_args *args); /* NULL and errno */
     void (*close)(void *zh); /* blocks; nothing comes back afterwards */
+    /* Before and after a close: zk_tap.h. NULL = there are no taps. */
+    int (*tap)(void *zh);
+    bool (*tap_end)(int tap, size_t answers);
     /* Bytes of scratch memory for @op, a transaction. NULL = never any. */
     size_t (*scratch)(const struct zkr__op *op);
     /*

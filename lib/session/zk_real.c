@@ -15,6 +15,7 @@
 #include "session/resolve.h"
 #include "session/zk_log.h"
 #include "session/zk_multi.h"
+#include "session/zk_tap.h"
 #include "session/zk_value.h"
 
 /* Since 3.7; see the reason in open_real(). Weak, so that older libraries load. */
@@ -260,8 +261,13 @@ static void open_list(void *opening)
     } else if (args->tls_cert) {
         o->zh = open_tls(args, o->servers, o->log);
     } else {
-        o->zh = zookeeper_init2(o->servers, on_session, args->timeout_ms, NULL,
-                                args->owner, ZOO_NO_LOG_CLIENTENV, o->log);
+        clientid_t id = {.client_id = args->session};
+        if (args->session != 0) {
+            memcpy(id.passwd, args->password, sizeof(id.passwd));
+        }
+        o->zh = zookeeper_init2(o->servers, on_session, args->timeout_ms,
+                                args->session != 0 ? &id : NULL, args->owner,
+                                ZOO_NO_LOG_CLIENTENV, o->log);
     }
 }
 
@@ -382,6 +388,8 @@ static int timeout_real(void *zh)
 const struct zkr__door zkr__zk_real = {
     .open = open_real,
     .close = close_real,
+    .tap = zkr__zk_tap,
+    .tap_end = zkr__zk_tap_end,
     .scratch = zkr__zk_scratch,
     .submit = submit_real,
     .add_auth = add_auth_real,

@@ -85,6 +85,7 @@ static void call_of_clients(const struct objects *o, enum how how)
 {
     BLOCKS(zkr_client_wait_connected(o->c, SECOND));
     BLOCKS(zkr_client_flush(o->c, SECOND));
+    BLOCKS(zkr_client_finish(o->c, SECOND));
     BLOCKS(zkr_client_get(o->c, "/", NULL, 0, &node, sizeof(node)));
     BLOCKS(zkr_client_dispatch(o->c, 0));
     BLOCKS(zkr_survey_read(o->c, "/", 0, &made.survey));
@@ -483,6 +484,7 @@ static void ask_badly(const struct objects *o)
     BAD(zkr_client_wait_connected(o->c, -2));
     BAD(zkr_client_wait_connected(o->c, INT64_MIN));
     BAD(zkr_client_flush(o->c, -2));
+    BAD(zkr_client_finish(o->c, -2));
     BAD(zkr_client_stats(o->c, NULL, sizeof(stats)));
     BAD(zkr_client_stats(o->c, &stats, 0));
     BAD(zkr_client_metrics(o->c, NULL, 0, &room));
