@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ask.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,15 +26,47 @@ static bool may_ask(const struct env *env, struct question *q)
     return again && q->status == 0;
 }
 
+static int read_list(struct ask_source of, zkr_contenders **out)
+{
+    return of.mutex   ? zkr_mutex_contenders(of.mutex, out)
+           : of.latch ? zkr_leader_latch_participants(of.latch, out)
+                      : zkr_semaphore_holders(of.semaphore, out);
+}
+
 int ask_list(const struct env *env, struct ask_source of, zkr_contenders **out)
 {
     struct question q = {0};
     while (may_ask(env, &q)) {
-        q.rc = of.mutex   ? zkr_mutex_contenders(of.mutex, out)
-               : of.latch ? zkr_leader_latch_participants(of.latch, out)
-                          : zkr_semaphore_holders(of.semaphore, out);
+        q.rc = read_list(of, out);
     }
     return q.status;
+}
+
+static void *read_in_thread(void *ask_list)
+{
+    struct ask_list *l = ask_list;
+    (void)read_list(l->of, &l->list);
+    return NULL;
+}
+
+int ask_lists(const struct env *env, struct ask_list *lists, size_t count)
+{
+    enum { MOST = 8 };
+    pthread_t threads[MOST];
+    size_t started = 0;
+    int status = client_wait(env, env->globals.connect_ms);
+    if (status != 0) {
+        return status;
+    }
+    while (started < MOST && started < count &&
+           pthread_create(&threads[started], NULL, read_in_thread, &lists[started]) ==
+               0) {
+        started++;
+    }
+    for (size_t i = 0; i < started; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    return 0;
 }
 
 int ask_has_permits(const struct env *env, const char *path, bool *out)

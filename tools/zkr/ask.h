@@ -17,8 +17,19 @@ struct ask_source {
     zkr_semaphore *semaphore;
 };
 
+/** A list to be read at once with others. */
+struct ask_list {
+    struct ask_source of;
+    zkr_contenders *list; /* NULL at first */
+};
+
 /** The queue of a mutex, the candidates of a latch, or the holders of permits of a semaphore. */
 int ask_list(const struct env *env, struct ask_source of, zkr_contenders **out);
+/**
+ * Waits for the session, and reads all of these lists at once, each in its thread. A list that could not be read stays NULL:
+ * ask_list() reads it, or says why it cannot.
+ */
+int ask_lists(const struct env *env, struct ask_list *lists, size_t count);
 /** Is @path a semaphore of which permits are held? */
 int ask_has_permits(const struct env *env, const char *path, bool *out);
 /** The locks at and below @path. @flags: ZKR_SURVEY_… or 0. *out: NULL when there is no such node. */

@@ -194,7 +194,7 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
     enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     zkr_client *c = env->client;
     int64_t say = clock_now_ms() + SAY_MS;
-    while (c && zkr_client_flush(c, lesser(CHECK_MS, clock_left_ms(until))) ==
+    while (c && zkr_client_finish(c, lesser(CHECK_MS, clock_left_ms(until))) ==
                     ZKR_ETIMEDOUT) {
         int signo = signals_take_ending(&env->signals);
         bool refused = zkr_last_error()->zk_rc == NO_AUTH;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. zkr once: the same, if it has not succeeded lately. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "any.h"
 #include "cli.h"
@@ -24,6 +27,9 @@ struct lock {
     struct lock_options o;
     struct locks locks;
     struct held held;
+    pthread_t thread; /* compares the maximum of --permits with that of others */
+    bool compares;
+    atomic_bool compared; /* it has ended */
 };
 
 /* --- getting it --- */
@@ -116,19 +122,64 @@ static int obtain(struct lock *l)
 /* --- the hold --- */
 
 /* Each holder counts with its own maximum. The maximum of the others need not be readable. */
-static int compare_max(void *ctx)
+static void *compare_max(void *ctx)
 {
-    const struct lock *l = ctx;
+    enum { ATTEMPTS = 3, CONNECT_MS = 1000 };
+    struct lock *l = ctx;
     zkr_contenders *permits = NULL;
-    (void)zkr_semaphore_holders(l->locks.semaphore, &permits);
-    int64_t max = view_max(permits);
+    int rc = ZKR_ECONNLOSS;
+    /* Servers that lack an operation close the connection. */
+    for (int i = 0; i < ATTEMPTS && zkr_err_retriable(rc); i++) {
+        (void)zkr_client_wait_connected(l->held.env->client, CONNECT_MS);
+        rc = zkr_semaphore_holders(l->locks.semaphore, &permits);
+    }
+    int64_t max = view_other_max(permits, l->o.permits_max);
     zkr_contenders_free(permits);
-    if (max > 0 && max != l->o.permits_max) {
+    if (max > 0) {
         cli_note("others hold permits of %.1000s with a maximum of %" PRId64
                  ", this one counts with %" PRId64 ": give the same maximum everywhere",
                  l->held.path, max, l->o.permits_max);
     }
-    return 0;
+    atomic_store(&l->compared, true);
+    return NULL;
+}
+
+static int64_t requests_of(const struct lock *l)
+{
+    zkr_stats stats = {.requests = 0};
+    (void)zkr_client_stats(l->held.env->client, &stats, sizeof(stats));
+    return stats.requests;
+}
+
+/* If the list goes out before our nodes are made, and shows nobody, nothing more has to be read. */
+static void begin_compare(struct lock *l)
+{
+    enum { TRIES = 100, PAUSE_NS = 100000 };
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int64_t before = requests_of(l);
+    l->compares = pthread_create(&l->thread, NULL, compare_max, l) == 0;
+    for (int i = 0; l->compares && i < TRIES && !atomic_load(&l->compared) &&
+                    requests_of(l) == before;
+         i++) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* The nodes are on their way out. The message may need an answer that is still to come. */
+static void end_compare(struct lock *l)
+{
+    enum { WAIT_S = 1 };
+    struct timespec late;
+    if (!l->compares) {
+        return;
+    }
+    locks_leave(&l->locks);
+    (void)clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += WAIT_S;
+    if (l->held.lost || pthread_timedjoin_np(l->thread, NULL, &late) != 0) {
+        (void)zkr_client_shutdown(l->held.env->client); /* ends the wait for it */
+        (void)pthread_join(l->thread, NULL);
+    }
 }
 
 /* Joins the queue and waits. A lock that is lost before the command starts is queued for again. */
@@ -176,13 +227,14 @@ static int run(struct lock *l)
         status = held_connect(&l->held);
     }
     if (status == 0 && l->locks.semaphore) {
-        status = client_work(l->held.env, l->held.until, compare_max, l);
+        begin_compare(l);
     }
     status = status == 0 ? get(l) : status;
     if (status == HELD_START) {
         status = use_held(&l->held);
         status = once_end(&l->held, status);
     }
+    end_compare(l);
     locks_destroy(&l->locks);
     return held_end(&l->held, status);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr status: who holds a lock, and who waits for it. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +36,8 @@ struct status {
     zkr_mutex *mutexes[VIEW_LISTS];    /* of PATH and of the queues of a semaphore */
     zkr_semaphore *semaphore;          /* tells which permits are held */
     zkr_contenders *lists[VIEW_LISTS]; /* as last read */
-    bool missing; /* there is no PATH; this and below are read when nobody is there */
+    bool missing;   /* there is no PATH; this and below are read when nobody is there */
+    bool ephemeral; /* the path itself */
     zkr_survey *found;         /* what is there and right below */
     const zkr_contender *node; /* the path itself, an ephemeral node */
     size_t below;              /* locks right below it */
@@ -166,28 +168,59 @@ static int check_semaphore(struct status *s)
 }
 
 /* Is the path itself an ephemeral node, as Kafka's /controller is? Then the node counts as its own holder. */
-static bool is_ephemeral(const struct status *s)
+static void *is_ephemeral(void *status)
 {
+    struct status *s = status;
     zkr_node node = {.owner = 0};
     int rc = zkr_client_get(s->env->client, s->path, NULL, 0, &node, sizeof(node));
-    return rc == ZKR_OK && node.owner != 0;
+    s->ephemeral = rc == ZKR_OK && node.owner != 0;
+    return NULL;
+}
+
+/* There are no contenders: what is the path, and what is below? Both are read at once. */
+static int look_closer(struct status *s)
+{
+    pthread_t thread;
+    bool semaphore = false;
+    bool started = pthread_create(&thread, NULL, is_ephemeral, s) == 0;
+    int status = s->quiet ? 0 : look_below(s, 0, &semaphore);
+    if (started) {
+        (void)pthread_join(thread, NULL);
+    } else {
+        (void)is_ephemeral(s);
+    }
+    return status == 0 && s->ephemeral ? look_below(s, ZKR_SURVEY_NODES, &semaphore)
+                                       : status;
+}
+
+static int read_lists(struct status *s)
+{
+    struct ask_list all[VIEW_LISTS];
+    for (int i = 0; i < VIEW_LISTS; i++) {
+        bool permits = i == VIEW_PERMITS;
+        all[i] = (struct ask_list){{.mutex = permits ? NULL : s->mutexes[i],
+                                    .semaphore = permits ? s->semaphore : NULL},
+                                   NULL};
+    }
+    int status = client_wait(s->env, s->env->globals.connect_ms);
+    if (status == 0 && s->watch) {
+        /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
+        (void)zkr_mutex_watch(s->mutexes[VIEW_PERMITS], 0);
+    }
+    status = status == 0 ? ask_lists(s->env, all, VIEW_LISTS) : status;
+    for (int i = 0; i < VIEW_LISTS; i++) {
+        s->lists[i] = all[i].list;
+        if (status == 0 && !s->lists[i]) {
+            status = ask_list(s->env, all[i].of, &s->lists[i]);
+        }
+    }
+    return status;
 }
 
 static int read_all(struct status *s)
 {
-    int status = 0;
     size_t count = 0;
-    bool semaphore = false;
-    for (int i = 0; i < VIEW_LISTS && status == 0; i++) {
-        bool permits = i == VIEW_PERMITS;
-        if (permits && s->watch) {
-            /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
-            (void)zkr_mutex_watch(s->mutexes[i], 0);
-        }
-        struct ask_source of = {.mutex = permits ? NULL : s->mutexes[i],
-                                .semaphore = permits ? s->semaphore : NULL};
-        status = ask_list(s->env, of, &s->lists[i]);
-    }
+    int status = read_lists(s);
     if (status == 0) {
         status = check_semaphore(s);
     }
@@ -195,9 +228,8 @@ static int read_all(struct status *s)
         count += zkr_contenders_count(s->lists[i]);
     }
     s->missing = false;
-    bool node = status == 0 && count == 0 && is_ephemeral(s);
-    if (status == 0 && count == 0 && (node || !s->quiet)) {
-        status = look_below(s, node ? ZKR_SURVEY_NODES : 0, &semaphore);
+    if (status == 0 && count == 0) {
+        status = look_closer(s);
     }
     if (status == 0 && !s->quiet && s->env->globals.log_level > 0) {
         peers_ask(&s->peers, s->env->globals.servers, s->env->globals.tls_cert);

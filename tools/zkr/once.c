@@ -2,6 +2,7 @@
 #include "once.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,15 +108,36 @@ static bool is_due(const struct record *r)
            since < -once.every_ms;
 }
 
+struct own {
+    const struct held *h;
+    zkr_node node;
+    int rc;
+};
+
+static void *read_own(void *own)
+{
+    struct own *o = own;
+    o->rc = zkr_client_get(o->h->env->client, o->h->grant.node, NULL, 0, &o->node,
+                           sizeof(o->node));
+    return NULL;
+}
+
+/* Reads the record and our lock node, both at once. */
 static int read_both(const struct held *h, struct record *r)
 {
-    zkr_node own;
+    struct own own = {.h = h};
+    pthread_t thread;
+    bool started = pthread_create(&thread, NULL, read_own, &own) == 0;
     int rc = read_record(h, r);
-    if (rc == ZKR_OK) {
-        rc = zkr_client_get(h->env->client, h->grant.node, NULL, 0, &own, sizeof(own));
+    if (started) {
+        (void)pthread_join(thread, NULL);
     }
+    if (rc == ZKR_OK && (!started || own.rc != ZKR_OK)) {
+        (void)read_own(&own); /* so that zkr_last_error() has its error */
+    }
+    rc = rc == ZKR_OK ? own.rc : rc;
     if (rc == ZKR_OK) {
-        once.asked_ms = own.created_ms;
+        once.asked_ms = own.node.created_ms;
         once.version = (int)r->node.version;
     }
     return rc;

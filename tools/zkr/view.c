@@ -15,13 +15,19 @@
 
 /* --- rows --- */
 
-int64_t view_max(const zkr_contenders *permits)
+int64_t view_other_max(const zkr_contenders *permits, int64_t mine)
 {
     int64_t max = 0;
     for (size_t i = zkr_contenders_count(permits); i > 0 && max == 0; i--) {
         max = contender_number(zkr_contenders_get(permits, i - 1), "max", INT32_MAX);
+        max = max == mine ? 0 : max;
     }
     return max;
+}
+
+int64_t view_max(const zkr_contenders *permits)
+{
+    return view_other_max(permits, 0);
 }
 
 static void add(struct view *v, const zkr_contender *c, int64_t permits, bool holds)

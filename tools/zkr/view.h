@@ -45,5 +45,7 @@ bool view_warn_stays(const char *path, const zkr_contenders *queue);
 bool view_warn(const char *path, zkr_contenders *const *lists);
 /** The maximum that the newest of these permits names; 0 = not known. */
 int64_t view_max(const zkr_contenders *permits);
+/** The same of the newest that counts with another maximum than @mine; 0 = there is none. */
+int64_t view_other_max(const zkr_contenders *permits, int64_t mine);
 
 #endif
