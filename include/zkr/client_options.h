@@ -175,7 +175,7 @@ typedef struct zkr_client_options {
     /**
      * Look ahead: the third and later waiters of a mutex also watch the node before the node ahead,
      * and get the list and the lease that they need before it is their turn. Then one event grants,
-     * at any depth of the queue, after any wait. It costs two requests and three packets from the
+     * at any depth of the queue, after any wait. It costs two requests and four packets from the
      * server more for each wait, and lease probes while the holder is the only one ahead.
      * 0 = where a round trip takes a millisecond or longer (default); 1 = always; -1 = never.
      */

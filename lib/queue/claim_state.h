@@ -43,7 +43,8 @@
  * out ahead of each list and each check, unless a silent watch on the node exists, and the grant waits for the answer. Only
  * the list that goes out with the create, or with its answer, needs no such get: the node was made just before. The list
  * that follows the end of the node ahead will probably grant: the get goes out behind it, without a watch, as a short hold
- * needs none. A node that is ours then was there when the list was sent. A member that is READY is granted by an older
+ * needs none. A node that is ours then was there when the list was sent. If that list has to wait for another list to be
+ * answered, the get is ahead of it, and is sent again. A member that is READY is granted by an older
  * list, so it watches its node as soon as another member is PARKED.
  *
  * --- Without room for a watch (session/watches.h) nobody polls. A claim fails that waits for a node or for the directory,
@@ -114,8 +115,8 @@ enum zkr__event_kind {
     ZKR__EV_CREATED,      /* answer to the create: code, exhausted */
     ZKR__EV_LISTED,       /* answer to a list: code, found, verdict */
     ZKR__EV_GOT_AHEAD,    /* answer to get and watch of the node ahead: code */
-    ZKR__EV_GOT_OWN,    /* answer to get and watch of our node: code, ours, exhausted */
-    ZKR__EV_GOT_OWNER,  /* answer to the question whose node it is: code, ours */
+    ZKR__EV_GOT_OWN,   /* answer to a get of our node: code, ours, exhausted, checked */
+    ZKR__EV_GOT_OWNER, /* answer to the question whose node it is: code, ours */
     ZKR__EV_AHEAD_GONE, /* the node ahead was deleted, or stopped waiting */
     /* The node ahead is of a claim of this client, which held until now. */
     ZKR__EV_AHEAD_RELEASED,

@@ -84,7 +84,7 @@ static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
     return late >= session_ns(c) / STOP_PART ? late : 0;
 }
 
-/* Returns the time. */
+/* Returns the present time. */
 static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 {
     int64_t boot = c->door->boot();
@@ -101,10 +101,10 @@ void zkr__service_runs(zkr_client *c)
     c->due = note_stop(c); /* a turn takes next to no time */
 }
 
-void zkr__service_rests(zkr_client *c, int64_t at)
+void zkr__service_rests(zkr_client *c)
 {
-    int64_t boot = note_stop(c);
-    c->due = at == ZKR__NEVER ? ZKR__NEVER : boot + (at - zkr__now(c));
+    (void)note_stop(c);
+    c->due = zkr__to_boot(c, c->service_at);
 }
 
 void zkr__service_leaves(zkr_client *c)

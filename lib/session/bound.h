@@ -35,9 +35,9 @@ int64_t zkr__slow_ms(const zkr_client *c) ZKR__LOCKED;
 
 /* The service runs. When it is late, the process has stood still. */
 void zkr__service_runs(zkr_client *c) ZKR__LOCKED;
-/* The service calls a function that may block for long: until it rests, lateness says nothing. */
+/* The service calls a function that may block for long: until it rests, its lateness says nothing. */
 void zkr__service_leaves(zkr_client *c) ZKR__LOCKED;
-/* The service will run again at @at (zkr__now()), or when zkr__wake_by() says. */
-void zkr__service_rests(zkr_client *c, int64_t at) ZKR__LOCKED;
+/* The service will run again at c->service_at, or when zkr__wake_by() says. */
+void zkr__service_rests(zkr_client *c) ZKR__LOCKED;
 
 #endif

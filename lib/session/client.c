@@ -171,13 +171,18 @@ void zkr__shut(zkr_client *c)
     }
 }
 
+int64_t zkr__to_boot(const zkr_client *c, int64_t at)
+{
+    int64_t boot = c->door->boot(), pause = zkr__later(at - zkr__now(c), 0);
+    return pause < ZKR__NEVER - boot ? boot + pause : ZKR__NEVER;
+}
+
 void zkr__wake_by(zkr_client *c, int64_t at)
 {
     if (at < c->service_at) {
         c->service_at = at;
-        if (c->due != 0) {
-            int64_t pause = zkr__later(at - zkr__now(c), 0);
-            c->due = zkr__sooner(c->due, c->door->boot() + pause);
+        if (c->due != 0) { /* else the service is away (bound.h) */
+            c->due = zkr__sooner(c->due, zkr__to_boot(c, at));
         }
         zkr__cv_signal(&c->service_cv);
     }

@@ -141,12 +141,11 @@ struct zkr_client {
 
     /* --- connections of the present handle --- */
     int64_t connections;
-    int64_t unheard;    /* how many of the last ones brought no answer */
-    int64_t heard_at;   /* when an answer came last, or the session began */
-    int64_t round_trip; /* smoothed; 0 = not known yet */
-    int64_t
-        shortest_trip; /* of late: how far the servers are, however busy this host is */
-    int64_t sent_at;   /* CLOCK_BOOTTIME of this connection's last request; 0 = none */
+    int64_t unheard;       /* how many of the last ones brought no answer */
+    int64_t heard_at;      /* when an answer came last, or the session began */
+    int64_t round_trip;    /* smoothed; 0 = not known yet */
+    int64_t shortest_trip; /* of reads, lately: busy processors lengthen it least */
+    int64_t sent_at; /* CLOCK_BOOTTIME of this connection's last request; 0 = none */
     int64_t nudge_after; /* no nudge before this */
     int64_t nudge_pause; /* after the next nudge; 0 = the last was answered */
 
@@ -278,6 +277,8 @@ void zkr__unlisten(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
 /* End all waits, and let none begin: zkr_client_shutdown(). */
 void zkr__shut(zkr_client *c) ZKR__LOCKED;
 
+/* A time of zkr__now() as one of CLOCK_BOOTTIME; the present if it has passed. */
+int64_t zkr__to_boot(const zkr_client *c, int64_t at) ZKR__LOCKED;
 /* The service (service.h) is to run by @at (zkr__now()). */
 void zkr__wake_by(zkr_client *c, int64_t at) ZKR__LOCKED;
 

@@ -206,15 +206,22 @@ bool zkr__credible(enum zkr__op_kind kind,
 /* One slow answer counts little: a stall must not make us patient with the next. */
 static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
 {
-    enum { SMOOTHING = 8, SLOWLY = 64 };
+    enum { SMOOTHING = 8 };
     if (c->round_trip == 0) {
-        c->round_trip = c->shortest_trip = took;
+        c->round_trip = took;
     }
-    bool shorter = took < c->shortest_trip;
-    c->shortest_trip += (took - c->shortest_trip) / (shorter ? 1 : SLOWLY);
     int64_t counted = zkr__sooner(took, 2 * c->round_trip + ZKR__MS);
     c->round_trip += (counted - c->round_trip) / SMOOTHING;
     c->nudge_pause = 0;
+}
+
+/* A write waits for the disks of the servers as well. */
+static void note_read(zkr_client *c, int64_t took) ZKR__LOCKED
+{
+    enum { SLOWLY = 128 };
+    bool shorter = c->shortest_trip == 0 || took < c->shortest_trip;
+    c->shortest_trip =
+        shorter ? took : c->shortest_trip + (took - c->shortest_trip) / SLOWLY;
 }
 
 /* What was done is unknown, as when an answer is lost. One log line for each handle will do. */
@@ -324,6 +331,9 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         int64_t boot = c->door->boot();
         if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
             note_round_trip(c, boot - r->sent);
+            if (!is_write(r->kind)) {
+                note_read(c, boot - r->sent);
+            }
         }
         if (is_write(r->kind) && answer->code == ZKR_OK) {
             zkr__lease_answered(&c->lease, r->sent, boot);

@@ -365,8 +365,9 @@ static void give_up(zkr_client *c) ZKR__LOCKED
     }
 }
 
-int64_t zkr__service_run(zkr_client *c)
+void zkr__service_run(zkr_client *c)
 {
+    c->service_at = ZKR__NEVER;
     if (c->broken) {
         zkr__shut(c);
         zkr__session_break(c);
@@ -390,8 +391,9 @@ int64_t zkr__service_run(zkr_client *c)
     next = zkr__sooner(next, run_nudge(c, zkr__now(c)));
     next = zkr__sooner(next, run_ping(c, zkr__now(c)));
     next = zkr__sooner(next, zkr__guardian_look(c, zkr__now(c)));
-    zkr__service_rests(c, next);
-    return next;
+    /* The lock was dropped at times, and what came up meanwhile may be due sooner. */
+    c->service_at = zkr__sooner(c->service_at, next);
+    zkr__service_rests(c);
 }
 
 static void *run(void *client)
@@ -399,10 +401,7 @@ static void *run(void *client)
     zkr_client *c = client;
     zkr__lock(c);
     while (!c->closing) {
-        c->service_at = ZKR__NEVER;
-        int64_t next = zkr__service_run(c);
-        /* The lock was dropped at times, and what came up meanwhile may be due sooner. */
-        c->service_at = zkr__sooner(c->service_at, next);
+        zkr__service_run(c);
         while (!c->closing && zkr__now(c) < c->service_at) {
             (void)zkr__wait(c, &c->service_cv, c->service_at);
         }

@@ -13,7 +13,7 @@ int zkr__service_start(zkr_client *c); /* 0 or errno */
 void zkr__service_stop(zkr_client *c);
 /* Close the handles of dead links that are due by @by, and return when the next is. The lock is dropped meanwhile. */
 int64_t zkr__close_dead(zkr_client *c, int64_t by) ZKR__LOCKED;
-/* One turn: do all that is due. Returns when to call again. */
-int64_t zkr__service_run(zkr_client *c) ZKR__LOCKED;
+/* One turn: do all that is due. c->service_at says when to call again. */
+void zkr__service_run(zkr_client *c) ZKR__LOCKED;
 
 #endif

@@ -247,7 +247,7 @@ static void serve(struct session *s)
 {
     zkf_enter(s->letter - 'a');
     zkr__lock(s->c);
-    (void)zkr__service_run(s->c);
+    zkr__service_run(s->c);
     zkr__unlock(s->c);
 }
 

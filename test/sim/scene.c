@@ -164,7 +164,7 @@ void sim_choose(uint64_t seed, bool trace)
     scene.resizes = scene.permits && zkf_chance(40);
     scene.counting = (enum zkf_counting)(seed / 5 % 6 > 2 ? 0 : 1 + seed / 5 % 6);
     scene.lacks = !scene.peace && seed / 23 % 8 == 6 ? (unsigned)(1 + seed % 7) : 0;
-    scene.look_ahead = seed % 4 == 3 ? -1 : 1;
+    scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 > 0;
     scene.renews = seed / 17 % 5 == 0 && !scene.limits;
     scene.guarded = seed / 11 % 3 == 0;
     scene.exits = seed / 13 % 6 == 0;

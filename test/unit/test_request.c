@@ -88,7 +88,7 @@ static zkr_client *open_client(void)
 static void turn(zkr_client *c)
 {
     zkr__lock(c);
-    (void)zkr__service_run(c);
+    zkr__service_run(c);
     zkr__unlock(c);
 }
 

@@ -13,9 +13,7 @@ enum { SECOND = 1000 };
 static void run_service(zkr_client *c)
 {
     zkr__lock(c);
-    c->service_at = ZKR__NEVER;
-    int64_t next = zkr__service_run(c);
-    c->service_at = next < c->service_at ? next : c->service_at;
+    zkr__service_run(c);
     zkr__unlock(c);
 }
 
