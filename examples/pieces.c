@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieces SERVERS PATH: the short pieces of code that the README and zkrecipes-guide(7) show, as functions.
+ * pieces SERVERS PATH: the short pieces of code that README.md, docs/ and zkrecipes-guide(7) show, as functions.
  * Runs each of them below PATH.
  */
 #include <stdio.h>

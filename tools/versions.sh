@@ -6,7 +6,7 @@
 # versions.sh old SUITE:     holds and zkr, on servers of a release that lacks what later ones have
 # versions.sh i386:          the tests of ./run test in a root of i386
 # versions.sh arm64:         cross-compiled, under qemu-user: the unit tests, and schedules
-# What stands in "Tested with" of README.md beyond a machine of one's own; ./run fresh does Debian 12 and 13. As root.
+# What stands in docs/tested.md beyond a machine of one's own; ./run fresh does Debian 12 and 13. As root.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

@@ -31,7 +31,7 @@
  *
  * **What the process had already sent** may arrive after its death, at a server or on a disk of the network. Until now
  * the session timeout lay between the death of a holder and the next holder; with a guardian it is milliseconds. Pass
- * the fencing token to what the lock protects: see README.md, "What loss means".
+ * the fencing token to what the lock protects: see docs/loss.md.
  *
  * **Children** that act under a lock of this process outlive it. Name their process group by zkr_client_guard_group():
  * the guardian kills the group, and ends the sessions when all of the group are gone. If children may leave the group,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # run_blocks.sh ROOT BUILD STAGE LIBDIR CC: what the documents tell people to type, on the server in $ZKR_SERVERS: the
-# blocks of sh in README.md, the examples of zkr(1), examples/crontab and examples/backup.service. Programs that
+# blocks of sh in README.md and docs/, the examples of zkr(1), examples/crontab and examples/backup.service. Programs that
 # they name and that are not ours are stand-ins, which say that they ran. STAGE has an installed library.
 set -euo pipefail
 root=$1 build=$2 stage=$3 libdir=$4 cc=$5
@@ -59,14 +59,14 @@ ran() {
     rm -f ran
 }
 
-# Blocks of README by their first words. A new one is an error until it has a place here.
-readme_block() {
+# Blocks of the pages by their first words. A new one is an error until it has a place here.
+page_block() {
     local first
     first=$(head -n 1 "$1")
     case $first in
     'sudo apt-get install'*)
         # Packages and commands of the installation: tried on a bare Debian, not on the machine of the tests.
-        diff <(sed -n 2,3p "$1") - <<'SH' || fail 'README.md: another installation than the one that is tested'
+        diff <(sed -n 2,3p "$1") - <<'SH' || fail 'the pages show another installation than the one that is tested'
 cmake -B build && cmake --build build
 sudo cmake --install build && sudo ldconfig
 SH
@@ -83,7 +83,7 @@ SH
         ;;
     'export ZKR_SERVERS='*)
         with_our_server <"$1" | sed -e 's/ *#.*//' | while IFS= read -r text; do line "$text"; done
-        diff <(sort ran) - <<'RAN' || fail 'README.md: not what its block says'
+        diff <(sort ran) - <<'RAN' || fail 'the block that exports ZKR_SERVERS runs other programs than it says'
 flash-it ran under /boards/1
 make ran under /builds
 make ran under /mirror
@@ -100,20 +100,25 @@ RAN
         CMAKE_PREFIX_PATH=$stage CC=$cc bash -euc "$(cat "$1")" >said 2>&1 || fail "$(cat said)"
         LD_LIBRARY_PATH=$stage/$libdir build-examples/first "$servers" >said || fail "$(cat said)"
         ;;
-    *) fail "README.md: no test knows the block that begins with: $first" ;;
+    *) fail "${1##*/}: no test knows the block that begins with: $first" ;;
     esac
 }
 
 awk -v dir="$tmp" '
-    /^```sh$/ { file = sprintf("%s/block%03d", dir, NR); next }
-    /^```$/ { file = "" }
-    file { print >file }' "$root/README.md"
+    /^ *```sh$/ {
+        page = FILENAME
+        sub(".*/", "", page)
+        file = sprintf("%s/block:%s:%03d", dir, page, FNR)
+        next
+    }
+    /^ *```$/ { file = "" }
+    file { print >file }' "$root/README.md" "$root"/docs/*.md
 count=0
-for block in "$tmp"/block*; do
-    readme_block "$block"
+for block in "$tmp"/block:*; do
+    page_block "$block"
     count=$((count + 1))
 done
-[ "$count" -ge 5 ] || fail "README.md: only $count blocks of sh"
+[ "$count" -ge 5 ] || fail "the pages have only $count blocks of sh"
 
 # The line of cron without its five times, twice at once as on two hosts: the job runs once.
 cron=$(grep -v '^#' "$root/examples/crontab" | sed -n 's/^\([0-9*]* \)\{5\}//p' | sed 's/--min-hold 60/--min-hold 2/')
@@ -143,4 +148,4 @@ for program in make rsync git scheduler run-tests; do
 done
 rm ran
 
-echo "$count blocks of README.md, $(wc -l <<<"$examples") examples of zkr(1)"
+echo "$count blocks of README.md and docs/, $(wc -l <<<"$examples") examples of zkr(1)"

@@ -8,7 +8,7 @@ import time
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
 
-# As the README has it: nodes with Curator's names.
+# As docs/interop.md has it: nodes with Curator's names.
 from kazoo.recipe.lock import Lock
 
 

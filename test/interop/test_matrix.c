@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for whom on one path: locks of ours and of other libraries, each pair in both directions. README.md has the
+ * Who waits for whom on one path: locks of ours and of other libraries, each pair in both directions. docs/interop.md has the
  * table of it between its marks: a row each, compared here; ZKR_WRITE_MATRIX=1 writes it instead.
  * Arguments: --two, and all peers.
  */
@@ -125,11 +125,11 @@ static enum outcome pair(const struct kind *h, const struct kind *w)
 static const char begin_mark[] = "<!-- interop:begin -->\n",
                   end_mark[] = "<!-- interop:end -->\n";
 
-static char *read_readme(void)
+static char *read_page(void)
 {
     enum { MOST = 1 << 20 };
     char *text = calloc(1, MOST);
-    FILE *f = fopen(ZKR_README, "re");
+    FILE *f = fopen(ZKR_INTEROP_PAGE, "re");
     assert_true(text && f && fread(text, 1, MOST - 1, f) > 0);
     (void)fclose(f);
     return text;
@@ -150,7 +150,7 @@ static char *find_line(char *text, const char *start)
 
 static void write_line(char *text, char *at, const char *line)
 {
-    FILE *f = fopen(ZKR_README, "we");
+    FILE *f = fopen(ZKR_INTEROP_PAGE, "we");
     const char *rest =
         strncmp(at, end_mark, strlen(end_mark)) == 0 ? at : strchr(at, '\n') + 1;
     assert_non_null(f);
@@ -158,25 +158,25 @@ static void write_line(char *text, char *at, const char *line)
     assert_int_equal(fclose(f), 0);
 }
 
-/* @line is the one of README.md that begins with @start. */
+/* @line is the one of docs/interop.md that begins with @start. */
 static void compare(const char *start, const char *line)
 {
-    char *text = read_readme(), *at = find_line(text, start);
+    char *text = read_page(), *at = find_line(text, start);
     print_message("%s", line);
     if (getenv("ZKR_WRITE_MATRIX")) {
         write_line(text, at, line);
     } else if (strncmp(at, line, strlen(line)) != 0) {
-        zkt_fail("README.md has not this line between its marks, but %.*s\n"
+        zkt_fail("docs/interop.md has not this line between its marks, but %.*s\n"
                  "ZKR_WRITE_MATRIX=1 writes it",
                  (int)strcspn(at, "\n"), at);
     }
     free(text);
 }
 
-/* Cell @column of the line of README.md that begins with @start: what is left out is as it was. */
+/* Cell @column of the line of docs/interop.md that begins with @start: what is left out is as it was. */
 static void copy_cell(const char *start, int column, char *cell, size_t size)
 {
-    char *text = read_readme();
+    char *text = read_page();
     const char *at = find_line(text, start);
     for (int i = 0; i < column + 2 && at; i++) {
         at = strchr(at, '|');

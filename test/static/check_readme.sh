@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_readme.sh ROOT: nothing in README.md is only claimed.
+# check_readme.sh ROOT: README.md and the pages of docs/ claim nothing that no test checks.
 #
 # Every block of code has a language. Blocks of C, C++, Python and configuration are lines of a file that a test
-# compiles or runs, in a row; the first of C is all of examples/first.c but its licence. Blocks of sh are run by
-# docs.readme. In blocks of text the verbs of ./run exist. The first program is on the first screen and a half.
-# Files of the project that README.md names in backticks exist, and so do those of lib/ that lib/README.md names.
+# compiles or runs, in a row; the first of C in README.md is all of examples/first.c but its licence. Blocks of sh are
+# run by docs.blocks. In blocks of text the verbs of ./run exist. Each link leads to a file, and to a heading of it.
+# The table "Choose" begins on the first screen and a half of README.md.
+# Files of the project that a page names in backticks exist, and so do those of lib/ that lib/README.md names.
 set -eu
 cd "$1"
 tmp=$(mktemp -d)
@@ -18,16 +19,18 @@ bad() {
     failed=1
 }
 
-# Each block is $tmp/LINE.LANGUAGE.
+# Each block is $tmp/PAGE:LINE.LANGUAGE, with % for / in the name of the page.
 awk -v dir="$tmp" '
     /^ *```/ && !file {
         sub(/^ *```/, "")
-        file = dir "/" NR "." ($0 == "" ? "none" : $0)
+        page = FILENAME
+        gsub("/", "%", page)
+        file = dir "/" page ":" FNR "." ($0 == "" ? "none" : $0)
         printf "" >file
         next
     }
     /^ *```$/ { close(file); file = ""; next }
-    file { print >file }' README.md
+    file { print >file }' README.md docs/*.md
 
 # holds FILE BLOCK: it has the lines of the block in a row, whatever their indentation.
 holds() {
@@ -48,9 +51,9 @@ in_one_of() {
 }
 
 count=0
-for block in "$tmp"/*.*; do
+for block in "$tmp"/*:*; do
     name=${block##*/}
-    where="README.md:${name%%.*}"
+    where=$(echo "${name%.*}" | tr % /)
     count=$((count + 1))
     case $name in
     *.c) in_one_of "$block" examples/*.c || bad "$where: these lines are in no file of examples/" ;;
@@ -69,7 +72,7 @@ for block in "$tmp"/*.*; do
     esac
 done
 
-first=$(find "$tmp" -name '*.c' | sed 's,.*/,,' | sort -n | head -n 1)
+first=$(find "$tmp" -name 'README.md:*.c' | sed 's,.*/,,' | sort -t : -k 2n | head -n 1)
 [ -n "$first" ] || bad 'README.md: no C example'
 sed 1d examples/first.c | diff -u --label README.md --label examples/first.c "$tmp/$first" - ||
     bad 'README.md: its first example is not examples/first.c without its first line'
@@ -78,12 +81,31 @@ sed 1d examples/first.c | diff -u --label README.md --label examples/first.c "$t
 choose=$(grep -n '^## Choose' README.md | cut -d: -f1)
 [ "${choose:-1000}" -le 75 ] || bad "README.md: '## Choose' is on line ${choose:-none}, not on one of the first 75"
 
-awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' README.md |
-    grep -E '^(lib|include|test|tools|examples|bench|docker|\.github)/[A-Za-z0-9_./-]*$' |
+awk -F '`' '{ for (i = 2; i <= NF; i += 2) print FILENAME, $i }' README.md docs/*.md |
+    grep -E '^[^ ]+ (lib|include|test|tools|examples|bench|docker|docs|\.github)/[A-Za-z0-9_./-]*$' |
     LC_ALL=C sort -u >"$tmp/names" || true
-while IFS= read -r name; do
-    [ -e "$name" ] || bad "README.md: $name does not exist"
+while read -r page name; do
+    [ -e "$name" ] || bad "$page: $name does not exist"
 done <"$tmp/names"
+
+# has_heading FILE ANCHOR: as GitHub names the anchors of headings.
+has_heading() {
+    sed -n 's/^##* //p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g' | grep -qxF "$2"
+}
+
+for page in README.md docs/*.md; do
+    grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -v '^https*:' | LC_ALL=C sort -u |
+        sed "s,^,$page ," || true
+done >"$tmp/links"
+while read -r page link; do
+    file=${link%%#*}
+    if [ -n "$file" ]; then file=$(dirname "$page")/$file; else file=$page; fi
+    if [ ! -e "$file" ]; then
+        bad "$page: $link leads to no file"
+    elif [ "$link" != "${link#*#}" ] && ! has_heading "$file" "${link#*#}"; then
+        bad "$page: $link leads to no heading"
+    fi
+done <"$tmp/links"
 
 # Names of that guide are below lib/, those without a folder in any of its floors.
 awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' lib/README.md |
@@ -95,5 +117,5 @@ while IFS= read -r name; do
     done
     bad "lib/README.md: $name does not exist"
 done <"$tmp/inside"
-echo "$count blocks, $(wc -l <"$tmp/names") names"
+echo "$count blocks, $(wc -l <"$tmp/names") names, $(wc -l <"$tmp/links") links"
 exit "$failed"

@@ -206,7 +206,7 @@ ZKT_CASE(zkr_locks_over_tls)
                 "--connect-timeout", "2", "lock", zkt_path(), "true");
 }
 
-/* The paragraph of README: what Debian's libzookeeper needs, with the configuration that it shows. */
+/* The paragraph of docs/operating.md: what Debian's libzookeeper needs, with the configuration that it shows. */
 ZKT_CASE(stunnel_brings_tls_to_a_client_without)
 {
     char path[300], hosts[32], script[1024];
