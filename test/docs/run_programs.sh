@@ -7,7 +7,7 @@ set -euo pipefail
 examples=$1/examples
 
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$tmp"' EXIT
 
 fail() {
     echo "$*"
@@ -47,3 +47,47 @@ wait "$b" || fail "daemon_threads: status $?"
 sort -c -u -n -k 3 "$tmp/works" || fail 'daemon_threads: tokens that do not grow'
 "$1/tools/zkr" status -q /docs/threads && fail 'daemon_threads: the lock is still held'
 echo "$(wc -l <"$tmp/works") pieces of work"
+
+# Four processes add to the numbers of the same eight keys: no addition is lost. A key waits for the holder of its own
+# stripe alone. Keys have the stripes that FNV-1a gives them, computed here by another program.
+mkdir "$tmp/rows"
+keys=(alice bob carol dave erin frank grace heidi)
+stripes() { # TIMES KEY...
+    "$examples/stripes" "$ZKR_SERVERS" /docs/rows "$tmp/rows" "$@"
+}
+stripe_of() { # KEY
+    local hash=2166136261 i
+    for ((i = 0; i < ${#1}; i++)); do
+        hash=$((((hash ^ $(printf %d "'${1:i:1}")) * 16777619) & 0xffffffff))
+    done
+    echo $((hash % 16))
+}
+adding=()
+for _ in 1 2 3 4; do
+    stripes 25 "${keys[@]}" >>"$tmp/stripes" &
+    adding+=($!)
+done
+for process in "${adding[@]}"; do
+    wait "$process" || fail "stripes: status $?"
+done
+for key in "${keys[@]}"; do
+    [ "$(cat "$tmp/rows/$key")" = 100 ] || fail "stripes: $key has $(cat "$tmp/rows/$key") of 100"
+    grep -qxF "$key is at /docs/rows/$(stripe_of "$key")" "$tmp/stripes" || fail "stripes: $key is at another lock"
+done
+taken=/docs/rows/$(stripe_of alice)
+[ "$(stripe_of alice)" != "$(stripe_of bob)" ] || fail 'stripes: alice and bob share a lock'
+"$1/tools/zkr" lock "$taken" sleep 100 &
+holder=$!
+until "$1/tools/zkr" status -q "$taken"; do sleep 0.05; done
+stripes 1 alice >/dev/null &
+waiter=$!
+until "$1/tools/zkr" status --json "$taken" | grep -q '"waiting":1'; do
+    kill -0 "$waiter" || fail 'stripes: alice does not wait'
+    sleep 0.05
+done
+stripes 1 bob >/dev/null || fail "stripes: bob: status $?"
+[ "$(cat "$tmp/rows/alice") $(cat "$tmp/rows/bob")" = '100 101' ] || fail 'stripes: alice or bob has another number'
+kill -TERM "$holder"
+wait "$waiter" || fail "stripes: alice: status $?"
+[ "$(cat "$tmp/rows/alice")" = 101 ] || fail 'stripes: alice did not add'
+wait "$holder" || true
