@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # examples.sh ROOT COMPILER STAGE WORK CMAKE LIBDIR GENERATOR MAKE: links each program of examples/, which has all the C
-# that README.md, docs/ and the guide show, against the installed library: with the one line that README.md gives, and as
+# that README.md, docs/ and the guide show, against the installed library: with the one line that docs/recipes.md gives, and as
 # the project that examples/ is.
 set -eu
 root=$1 compiler=$2 stage=$3 work=$4 cmake=$5 libdir=$6 generator=$7 make=$8
@@ -13,8 +13,8 @@ export PKG_CONFIG_PATH
 failed=0 count=0
 
 # shellcheck disable=SC2016 # as it is written
-grep -qF 'cc app.c $(pkg-config --cflags --libs zkrecipes)' "$root/README.md" ||
-    { echo 'README.md has another line'; failed=1; }
+grep -qF 'cc app.c $(pkg-config --cflags --libs zkrecipes)' "$root/docs/recipes.md" ||
+    { echo 'docs/recipes.md has another line'; failed=1; }
 for file in "$root"/examples/*.c; do
     packages=zkrecipes
     case ${file##*/} in

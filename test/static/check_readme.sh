@@ -6,7 +6,8 @@
 # Every block of code has a language. Blocks of C, C++, Python and configuration are lines of a file that a test
 # compiles or runs, in a row; the first of C in README.md is all of examples/first.c but its licence. Blocks of sh are
 # run by docs.blocks. In blocks of text the verbs of ./run exist. Each link leads to a file, and to a heading of it.
-# The table "Choose" begins on the first screen and a half of README.md.
+# The table "Choose" begins on the first screen and a half of README.md, which has at most 250 lines, and
+# 1750 words besides the table of the benchmark.
 # Files of the project that a page names in backticks exist, and so do those of lib/ that lib/README.md names.
 set -eu
 cd "$1"
@@ -79,6 +80,9 @@ sed 1d examples/first.c | diff -u --label README.md --label examples/first.c "$t
 
 # A screen has 50 lines.
 choose=$(grep -n '^## Choose' README.md | cut -d: -f1)
+lines=$(wc -l <README.md) words=$(sed '/^<!-- bench: begin/,/^<!-- bench: end/d' README.md | wc -w)
+[ "$lines" -le 250 ] || bad "README.md: $lines lines, more than 250"
+[ "$words" -le 1750 ] || bad "README.md: $words words besides the table of the benchmark, more than 1750"
 [ "${choose:-1000}" -le 75 ] || bad "README.md: '## Choose' is on line ${choose:-none}, not on one of the first 75"
 
 awk -F '`' '{ for (i = 2; i <= NF; i += 2) print FILENAME, $i }' README.md docs/*.md |
