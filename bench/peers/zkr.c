@@ -25,6 +25,7 @@ static void *open_client(void)
     o.look_ahead = strcmp(driver_options.kind, "never_ahead") == 0    ? -1
                    : strcmp(driver_options.kind, "always_ahead") == 0 ? 1
                                                                       : 0;
+    o.nearby = strcmp(driver_options.kind, "nearby") == 0;
     o.guardian =
         strcmp(driver_options.kind, "guarded") == 0 ? ZKR_GUARDIAN_REQUIRED : 0;
     must(zkr_client_open(&c, driver_options.servers, &o), "open");

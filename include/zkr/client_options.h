@@ -187,12 +187,35 @@ typedef struct zkr_client_options {
      * guardian.h.
      */
     int64_t guardian;
+    /**
+     * Not 0: hand a mutex over to a waiter on this host without waiting for the servers. 0 = off
+     * (default). The process of the holder tells the process of the next one at the release, by a
+     * datagram socket, if both have the option and run in one network namespace and one process
+     * namespace. The queue, its order and the fencing tokens stay those of the servers.
+     *
+     * The next holder begins while the servers still delete the node of the last one, for some
+     * milliseconds. Until then:
+     *  - `zkr status` and zkr_mutex_contenders() show the last holder;
+     *  - a server may not have the last holder's writes yet. The next zkr_client_get() of the new
+     *    holder syncs first; other reads of yours need a sync;
+     *  - a write of yours that has no answer when you release may come after writes of the next
+     *    holder. Wait for the answers of your own requests before you release. Writes by
+     *    zkr_mutex_multi() and zkr_mutex_release_multi(), and holds for which zkr_mutex_guard() was
+     *    called, need no such care: they are handed over by the servers;
+     *  - if the last holder dies just then, contenders without the option wait for the end of its
+     *    session.
+     *
+     * A mutex with robust, keep_ms or data, a multi-lock, a read-write lock, a semaphore and leaders
+     * are handed over by the servers. The client has one thread and one descriptor more; its nodes
+     * have a field `nearby` in their data.
+     */
+    int64_t nearby;
 } zkr_client_options;
 
 #define ZKR_CLIENT_OPTIONS_INIT                                                        \
     {                                                                                  \
         sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                            \
     }
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@
  * | `zkr_failed_total` | counter | given up because of an error |
  * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum in time for the lease), `stopped` (the same, because this process did not run) |
  * | `zkr_reentries_total` | counter | acquired again by a thread that held already |
- * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `event` (the event about the node ahead was enough), `prepared` (the same, as the client had looked ahead), `list` (the children were listed again) |
+ * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `nearby` (from another process of this host, by zkr_client_options.nearby), `event` (the event about the node ahead was enough), `prepared` (the same, as the client had looked ahead), `list` (the children were listed again) |
  * | `zkr_wait_seconds` | histogram | from the request to the grant, if granted |
  * | `zkr_hold_seconds` | histogram | from the grant to the release or the loss |
  *
@@ -40,6 +40,7 @@
  * | `zkr_probes_total` | counter | of these, lease probes |
  * | `zkr_probe_round_trip_seconds` | histogram | of answered probes |
  * | `zkr_pending_deletes` | gauge | nodes released or given up, and not yet confirmed gone; kept ones, too |
+ * | `zkr_news_ignored_total` | counter | messages of other processes (zkr_client_options.nearby) that came too late or were not believed |
  * | `zkr_dropped_log_lines_total` | counter | dropped because the log callback was too slow |
  */
 #ifndef ZKR_METRICS_H

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "guardian/guardian.h"
+#include "nearby/nearby.h"
 #include "queue/directory.h"
 #include "queue/engine_state.h"
 #include "queue/node_data.h"
@@ -107,6 +108,7 @@ void zkr__claim_unref(struct zkr__claim *claim)
     zkr__directory_unref(claim->directory);
     zkr__queue_unref(claim->q);
     zkr__mem_free(claim->loss);
+    zkr__mem_free(claim->next_near);
     zkr__mem_free(claim);
 }
 
@@ -218,6 +220,8 @@ static int make_guid(char text[ZKR__GUID_LEN + 1])
 int zkr__claim_new_name(struct zkr__claim *claim)
 {
     zkr__claim_forget_node(claim);
+    zkr__mem_free(claim->next_near);
+    claim->next_near = NULL;
     struct zkr__directory *d = claim->directory;
     d->at_guardian =
         d->at_guardian || zkr__guardian_directory(d->engine->c, d->path, true);
@@ -312,6 +316,25 @@ static size_t write_owner(const struct zkr__claim *claim,
                                        : ZKR__OWNER_TEXT_MAX - 1;
 }
 
+/* Behind the owner text, where there is room. */
+static void add_address(const struct zkr__claim *claim,
+                        struct zkr__creation *creation,
+                        char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
+{
+    const char *field =
+        zkr__claim_hears_news(claim) ? zkr__nearby_field(claim->q->c) : NULL;
+    size_t len = field ? strlen(field) : 0, whole = creation->data_len + len;
+    if (!field || whole > ZKR__OWNER_TEXT_MAX) {
+        return;
+    }
+    if (creation->data != text) {
+        memcpy(text, creation->data, creation->data_len);
+    }
+    memcpy(text + creation->data_len, field, len);
+    creation->data = text;
+    creation->data_len = whole;
+}
+
 void zkr__claim_fill_data(const struct zkr__claim *claim,
                           struct zkr__creation *creation,
                           char text[ZKR__OWNER_TEXT_MAX])
@@ -329,6 +352,7 @@ void zkr__claim_fill_data(const struct zkr__claim *claim,
         creation->data = text;
         creation->data_len = write_owner(claim, owner, text);
     }
+    add_address(claim, creation, text);
 }
 
 char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len)
@@ -380,7 +404,9 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim)
     }
     zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
     zkr__mem_free(claim->seen);
+    zkr__mem_free(claim->near);
     claim->seen = NULL;
+    claim->near = NULL;
     forget_before(claim);
 }
 

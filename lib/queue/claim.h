@@ -14,6 +14,8 @@
 
 struct zkr__group;
 struct zkr__loss;
+struct zkr__near;
+struct zkr__next;
 
 struct zkr__claim {
     struct zkr__claim_state k;
@@ -36,8 +38,10 @@ struct zkr__claim {
     bool canceled : 1;
     /* The owner lets go before all of its code knows of the loss, as in an inner release. */
     bool relied_on : 1;
-    bool once : 1;  /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
-    bool taken : 1; /* the owner has been told of the hold */
+    bool once : 1;    /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    bool taken : 1;   /* the owner has been told of the hold */
+    bool guarded : 1; /* the owner has got a check of the node, for writes of its own */
+    bool passed_on : 1; /* released, and the next process may be told so: news.h */
     enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */
     /* The list that the claim waits for. */
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
@@ -77,6 +81,9 @@ struct zkr__claim {
     struct zkr__path_watcher ahead_watcher;
     /* The content of the node ahead when it was last read; NULL = not known, or a claim of this client. */
     struct zkr__seen *seen;
+    /* The process that has made the node ahead, and the one that waits behind this claim. NULL = not known. */
+    struct zkr__near *near;
+    struct zkr__next *next_near;
     /* The watcher of the node before the node ahead. NULL = that node is not watched. */
     struct zkr__before *before;
 
@@ -138,6 +145,12 @@ static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
 
 /* The last one frees the claim. */
 void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* News of other processes may come to the claim, and go from it. */
+static inline bool zkr__claim_hears_news(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    return claim->q->hears_news && !claim->k.member && claim->q->c->nearby;
+}
 
 /* The claim waits for a holder, by a node of its own or in the line of its directory, and not for an answer. */
 bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;

@@ -9,6 +9,7 @@
 #include "queue/children_cache.h"
 #include "queue/claim.h"
 #include "queue/engine_state.h"
+#include "queue/news.h"
 #include "queue/node_data.h"
 #include "queue/queue.h"
 #include "queue/recount.h"
@@ -459,6 +460,7 @@ static void wait_as_told(struct zkr__claim *claim,
         e->ahead = ahead->sequence;
         e->look = known && !claim->ahead ? look_ahead(claim, verdict, children)
                                          : ZKR__LOOKS_NOT;
+        e->near = claim->directory->near && e->wait == ZKR__WAIT_NODE;
     }
     /* A node before one that holds was put there by a client that chooses its numbers: only a list tells what it does. */
     bool intruded =
@@ -625,10 +627,11 @@ static void on_ahead(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
                      const struct zkr__answer *answer) ZKR__LOCKED
 {
-    (void)e;
     const char *ahead = zkr__path_watched(&claim->ahead_watcher);
     if (ahead) {
         zkr__queue_note_ahead(claim->q, zkr__path_name(ahead), answer);
+        e->near = zkr__news_find(claim, answer);
+        claim->directory->near = e->near;
     }
     zkr__mem_free(claim->seen);
     claim->seen = claim->q->tells_queued ? zkr__seen_of(answer) : NULL;

@@ -14,6 +14,7 @@
 #include "queue/ghosts.h"
 #include "queue/keep.h"
 #include "queue/loss.h"
+#include "queue/news.h"
 #include "queue/recount.h"
 #include "session/bound.h"
 #include "session/client.h"
@@ -158,12 +159,14 @@ static void record_hand_over(struct zkr__claim *claim,
     if (before == ZKR__PARKED && now != ZKR__PARKED) {
         claim->came = listed                         ? ZKR__BY_LIST
                       : by == ZKR__EV_AHEAD_RELEASED ? ZKR__BY_NEIGHBOUR
+                      : by == ZKR__EV_AHEAD_TOLD     ? ZKR__BY_NEWS
                       : look == ZKR__PREPARED        ? ZKR__BY_PREPARATION
                                                      : ZKR__BY_EVENT;
     }
     if (before != ZKR__HELD && now == ZKR__HELD && claim->k.waited) {
         zkr__queue_meter(claim->q)->n.hand_overs[claim->came]++;
         claim->engine->spared.prepared += claim->came == ZKR__BY_PREPARATION;
+        claim->q->c->news_grants += claim->came == ZKR__BY_NEWS;
     }
 }
 
@@ -295,6 +298,9 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         zkr__recount_look(claim);
     }
     request(claim, remove);
+    if (todo & ZKR__DO_HAND_OVER) {
+        zkr__news_pass_on(claim);
+    }
     if (todo & ZKR__DO_STEP_ASIDE) {
         tell_behind(claim, ZKR__EV_AHEAD_GONE);
     }
@@ -406,6 +412,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     }
     zkr__claim_settle_doubt(claim);
     zkr__claim_settle_look_ahead(claim);
+    zkr__news_settle(claim);
     zkr__admission_settle(claim);
     zkr__keep_settle(claim);
     recount(claim);
@@ -437,7 +444,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     zkr__claim_ref(claim);
     const struct zkr__claim_state was = claim->k;
     enum zkr__phase before = was.phase, stage = zkr__claim_stage(&was);
-    if (e.kind == ZKR__EV_AHEAD_GONE ||
+    if (e.kind == ZKR__EV_AHEAD_GONE || e.kind == ZKR__EV_AHEAD_TOLD ||
         (e.kind == ZKR__EV_GOT_AHEAD && e.code == ZKR_ENONODE)) {
         zkr__cache_gone(claim);
     }

@@ -122,6 +122,11 @@ enum zkr__event_kind {
     ZKR__EV_AHEAD_RELEASED,
     /* The same, but a write of that claim's owner may still come. */
     ZKR__EV_AHEAD_WRITES,
+    /*
+     * The node ahead is of another process of this host, which held by it until now, and says so. The node is still there
+     * (news.h).
+     */
+    ZKR__EV_AHEAD_TOLD,
     ZKR__EV_AHEAD_CHANGED,  /* what we watch changed, which used up the watch */
     ZKR__EV_GOT_BEFORE,     /* answer to get and watch of the node before: code */
     ZKR__EV_BEFORE_GONE,    /* the node before the node ahead was deleted */
@@ -176,8 +181,10 @@ struct zkr__claim_event {
     bool wary;      /* a try for whose node there may be no room */
     bool announces; /* the owner is told when the claim has to wait */
 
-    int code;           /* of answers, and of GIVE_UP */
-    bool unwatched;     /* of answers: there was no room for the watch */
+    int code;       /* of answers, and of GIVE_UP */
+    bool unwatched; /* of answers: there was no room for the watch */
+    /* GOT_AHEAD: the maker of the node may tell news. LISTED, or CREATED and placed: that is likely. */
+    bool near;
     bool hopeless;      /* CREATED, ZKR_ENONODE: the parents cannot be made either */
     bool bare;          /* CREATED: no list was asked along with it */
     bool placed;        /* CREATED: its number tells where it stands, as a list */

@@ -96,7 +96,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     ahead |= k->member || e->announces ? ZKR__DO_NOTIFY : 0;
     ahead |= look_ahead(k, e);
     bool soon = e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
-                k->look == ZKR__BEHIND_TWO;
+                k->look == ZKR__BEHIND_TWO || e->near;
     if (soon && k->own != ZKR__OWN_SEEN) {
         return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
     }
@@ -307,6 +307,26 @@ static unsigned on_ahead_gone(struct zkr__claim_state *k,
     return ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
 }
 
+/*
+ * The node ahead is still there, and its owner holds no more. Nobody can come between, and no node before it holds, as it
+ * held. So this grants as ZKR__EV_AHEAD_RELEASED does. But the news comes in no order with the events, and so proves nothing
+ * about our own node: a watch that is silent, or an answer that is still to come, does. What cannot be used now is dropped,
+ * because the end of the node ahead is an event, too.
+ */
+static unsigned on_ahead_told(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED || k->then == ZKR__THEN_LOOK || !e->connected) {
+        return 0;
+    }
+    if (k->own == ZKR__OWN_SET) {
+        return zkr__grant(k, e);
+    }
+    unsigned get = zkr__watch_own(k, e);
+    k->phase = ZKR__CONFIRMING;
+    return get;
+}
+
 static unsigned on_list_again(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
@@ -321,7 +341,9 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
     }
     if (e->code == ZKR_OK) {
         k->saw_ahead = true;
-        return e->unwatched ? zkr__fail_claim(k, e, ZKR_ELIMIT) : 0;
+        return e->unwatched ? zkr__fail_claim(k, e, ZKR_ELIMIT)
+               : e->near    ? zkr__watch_own(k, e) /* the news may need it at once */
+                            : 0;
     }
     if (e->code == ZKR_EAUTH && k->saw_ahead) {
         return 0; /* the node is there, and so is ours: UNHEARD follows */
@@ -561,6 +583,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         [ZKR__EV_AHEAD_GONE] = on_ahead_gone,
         [ZKR__EV_AHEAD_RELEASED] = on_ahead_gone,
         [ZKR__EV_AHEAD_WRITES] = on_list_again,
+        [ZKR__EV_AHEAD_TOLD] = on_ahead_told,
         [ZKR__EV_AHEAD_CHANGED] = on_ahead_changed,
         [ZKR__EV_GOT_BEFORE] = on_got_before,
         [ZKR__EV_BEFORE_GONE] = on_before_gone,

@@ -68,6 +68,7 @@ struct zkr__directory {
     bool used : 1;        /* a node of ours was made in this session */
     bool warned : 1;      /* that the directory may not be deleted */
     bool at_guardian : 1; /* the guardian knows the directory */
+    bool near : 1;        /* the node that was read last there may tell news (news.h) */
     bool asks_behind : 1; /* a list on its way shows the waiters behind holds */
 };
 

@@ -633,6 +633,10 @@ int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size)
 int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
 {
     (void)size;
+    struct zkr__claim *known = zkr__claim_at(claim->engine, claim->node);
+    if (known) { /* else no news of its release is sent either */
+        known->guarded = true;
+    }
     zkr__zk_guard(out, claim->node);
     return ZKR_OK;
 }

@@ -121,7 +121,12 @@ int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size);
 int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size);
 /* The path of the node, a string. ZKR_EINVAL: @out is NULL, or too small. */
 int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size);
-/* The operation that checks the node, a zoo_op_t. It points to the path in the claim. */
-int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size);
+/*
+ * The operation that checks the node, a zoo_op_t. It points to the path in the claim. From then on the release of the hold
+ * is no news for other processes (news.h).
+ */
+int zkr__hold_get_guard(const struct zkr__claim *claim,
+                        void *out,
+                        size_t size) ZKR__LOCKED;
 
 #endif

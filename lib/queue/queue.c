@@ -54,6 +54,7 @@ static struct zkr__queue *make(zkr_client *c, const struct zkr__queue *chosen)
     q->c = c;
     q->refs = 1;
     q->writes_metadata = chosen->writes_metadata && !chosen->data;
+    q->hears_news = chosen->hears_news && !chosen->data;
     q->dir = below ? zkr__path_join(dir, below) : zkr__mem_string(dir);
     q->meter_path = below ? zkr__mem_string(dir) : NULL;
     q->owner = chosen->owner ? zkr__mem_string(chosen->owner) : NULL;

@@ -33,6 +33,8 @@ struct zkr__queue {
     bool watch_node;  /* watch our own node from the grant on, not a while later */
     /* A hold that lasts writes behind the owner text since when it is held. */
     bool writes_metadata;
+    /* A claim hears, and tells, news of other processes of this host (news.h). */
+    bool hears_news;
     /* A claim tells, with on_change, that it waits behind others, and keeps what the node ahead says. */
     bool tells_queued;
     /* For so long a node may stay for the next hold (keep.h); 0 = it does not. */

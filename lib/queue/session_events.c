@@ -6,6 +6,7 @@
 #include "queue/claim_run.h"
 #include "queue/engine_state.h"
 #include "queue/ghosts.h"
+#include "queue/news.h"
 #include "session/must.h"
 
 /* --- the session --- */
@@ -126,6 +127,14 @@ on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCK
     zkr__path_event(&engine->watchers, path, event);
 }
 
+static void on_news(void *ctx, const struct zkr__news *news) ZKR__LOCKED
+{
+    struct zkr__claim *claim = zkr__news_believe(ctx, news);
+    if (claim) {
+        zkr__claim_tell(claim, ZKR__EV_AHEAD_TOLD);
+    }
+}
+
 void zkr__session_events(struct zkr__upcalls *up)
 {
     up->connected = on_connected;
@@ -133,6 +142,7 @@ void zkr__session_events(struct zkr__upcalls *up)
     up->auth_refused = on_auth_refused;
     up->lease_expired = on_lease_expired;
     up->node_event = on_node_event;
+    up->news = on_news;
     up->flush = on_flush;
     up->shutdown = on_shutdown;
 }

@@ -26,6 +26,8 @@
 
 struct zkr__guardian;
 struct zkr__link;
+struct zkr__nearby;
+struct zkr__news;
 struct zkr__resolver;
 
 /* What this floor tells the engine, with the client's lock held. No function may block. */
@@ -35,6 +37,8 @@ struct zkr__upcalls {
     void (*auth_refused)(void *engine);  /* no session will follow */
     void (*lease_expired)(void *engine); /* no hold is sure any more */
     void (*node_event)(void *engine, const char *path, enum zkr__node_event event);
+    /* Of another process of this host (nearby.h). May be NULL. */
+    void (*news)(void *engine, const struct zkr__news *news);
     void (*send_probe)(void *engine); /* one quorum write, then zkr__probe_done() */
     /* Do what is due at @now. Returns when to call next, or ZKR__NEVER. */
     int64_t (*run_timers)(void *engine, int64_t now);
@@ -194,6 +198,12 @@ struct zkr_client {
     bool finishing; /* the session ends, and no other begins */
     bool finished;  /* and all nodes are confirmed gone */
     struct zkr__rest rest;
+
+    /* --- nearby (nearby.h) --- */
+    struct zkr__nearby *nearby; /* NULL = no news is sent, and none comes */
+    int64_t news_ignored;       /* news that were not believed, or came too late */
+    /* Grants by news; and up to which of them a sync was answered since: inquiry.c. */
+    int64_t news_grants, news_synced;
 
     /* --- threads --- */
     pthread_t service;

@@ -153,6 +153,7 @@ bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t)
 struct reading {
     struct zkr__inquiry asked;
     zkr_node node;
+    int64_t grants; /* by news, when it was asked for */
     size_t size;
     char data[]; /* the first bytes of it, as many as are wanted */
 };
@@ -174,6 +175,30 @@ on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&r->asked, answer->code);
 }
 
+static void
+on_sync(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct reading *r = ctx;
+    (void)tag;
+    if (answer->code == ZKR_OK && r->asked.c->news_synced < r->grants) {
+        r->asked.c->news_synced = r->grants;
+    }
+    zkr__inquiry_answered(&r->asked, answer->code);
+}
+
+/*
+ * A lock that news has granted may be ours before our server knows the last writes of the holder before. A sync brings
+ * them, if they were answered. The read goes out right behind it.
+ */
+static void sync_first(zkr_client *c, struct reading *r, const char *path) ZKR__LOCKED
+{
+    const struct zkr__op sync = {.kind = ZKR__OP_SYNC, .path = path};
+    r->grants = c->news_grants;
+    if (c->news_synced < r->grants) {
+        zkr__inquiry_ask(&r->asked, &sync, on_sync, 0);
+    }
+}
+
 static int read_once(zkr_client *c,
                      const char *path,
                      void *data,
@@ -192,6 +217,7 @@ static int read_once(zkr_client *c,
     if (rc != ZKR_OK) {
         return rc;
     }
+    sync_first(c, r, path);
     zkr__inquiry_ask(&r->asked, &op, on_data, 0);
     rc = zkr__inquiry_await(&r->asked);
     if (rc == ZKR_OK) {

@@ -42,6 +42,7 @@ enum zkr__metered_loss {
 /* What ended a wait with a grant: metrics.h has the words. */
 enum zkr__hand_over {
     ZKR__BY_NEIGHBOUR,
+    ZKR__BY_NEWS,
     ZKR__BY_EVENT,
     ZKR__BY_PREPARATION,
     ZKR__BY_LIST,

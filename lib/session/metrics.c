@@ -113,7 +113,7 @@ static void put_histogram(struct out *out,
 struct reading {
     zkr_stats stats;
     bool connected, measured;
-    int64_t session_ms, bound_ms, dropped_log;
+    int64_t session_ms, bound_ms, dropped_log, news_ignored;
     struct zkr__histogram probes;
     size_t count;
     struct zkr__meter *meters; /* copies; their paths live as long as the client */
@@ -129,6 +129,7 @@ static const char *const reasons[] = {[ZKR__METERED_SESSION] = "session",
                                       [ZKR__METERED_LEASE] = "lease",
                                       [ZKR__METERED_STOPPED] = "stopped"};
 static const char *const ways[] = {[ZKR__BY_NEIGHBOUR] = "local",
+                                   [ZKR__BY_NEWS] = "nearby",
                                    [ZKR__BY_EVENT] = "event",
                                    [ZKR__BY_PREPARATION] = "prepared",
                                    [ZKR__BY_LIST] = "list"};
@@ -216,6 +217,8 @@ static void put_client(struct out *out, const struct reading *r)
         {"zkr_probes", "counter", "Lease probes sent.", r->stats.probes},
         {"zkr_pending_deletes", "gauge", "Nodes not yet confirmed gone.",
          r->stats.pending_deletes},
+        {"zkr_news_ignored", "counter", "News of other processes, not used.",
+         r->news_ignored},
         {"zkr_dropped_log_lines", "counter", "Log lines dropped.", r->dropped_log},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -245,6 +248,7 @@ static bool read_all(zkr_client *c, struct reading *r) ZKR__LOCKED
                           .measured = c->options.lease_probe_ms >= 0,
                           .session_ms = c->session_ms,
                           .bound_ms = zkr__valid_for_ms(c),
+                          .news_ignored = c->news_ignored,
                           .dropped_log =
                               __atomic_load_n(&c->log_dropped, __ATOMIC_RELAXED),
                           .probes = c->probe_trips};

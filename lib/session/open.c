@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "guardian/guardian.h"
+#include "nearby/nearby.h"
 #include "session/must.h"
 #include "session/request.h"
 #include "session/resolve.h"
@@ -20,7 +21,7 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 28, guardian);
+ZKR__OPTIONS_CHECK(zkr_client_options, 29, nearby);
 
 enum { DAY_MS = ZKR__SESSION_MOST_MS, OWNER_MAX = 65536, AUTH_MAX = 1000 };
 enum { MARGIN_MAX = 500000, BASE_MS = 50 };
@@ -226,8 +227,9 @@ static int start_threads(zkr_client *c)
  * A guardian starts while the client connects, unless the client must not go on without one. Nobody can make a node
  * meanwhile, as no callback runs. So the guardian knows the session before there is a node.
  */
-static int begin(zkr_client *c, bool no_threads)
+static int begin(zkr_client *c, const struct zkr__env *env)
 {
+    bool no_threads = env && env->no_threads;
     bool required = c->options.guardian == ZKR_GUARDIAN_REQUIRED;
     zkr__dispatch_hold(&c->dispatch);
     int rc = required ? zkr__guardian_join(c) : ZKR_OK;
@@ -242,6 +244,7 @@ static int begin(zkr_client *c, bool no_threads)
         (void)zkr__guardian_join(c); /* only a log line tells that there is none */
         zkr__session_guard(c);
     }
+    zkr__nearby_begin(c, env && env->nearby ? env->nearby : &zkr__mailbox);
     zkr__dispatch_go(&c->dispatch);
     return rc;
 }
@@ -279,7 +282,7 @@ int zkr__client_open(zkr_client **out,
     }
     set_fields(c, env);
     zkr__log_join(c);
-    rc = begin(c, env && env->no_threads);
+    rc = begin(c, env);
     if (rc != ZKR_OK) {
         give_back(c);
         return rc;
@@ -359,6 +362,7 @@ int zkr_client_close(zkr_client *c)
     int cancel_state = zkr__cancel_hold();
     zkr__service_stop(c);
     close_link(c);
+    zkr__nearby_end(c);
     zkr__guardian_leave(c);
     zkr__log_leave(c);
     /* A callback that runs may keep a claim, even when it has destroyed its recipe. */

@@ -3,11 +3,13 @@
 #ifndef ZKR_SESSION_OPEN_H
 #define ZKR_SESSION_OPEN_H
 
+#include "nearby/door.h"
 #include "session/client.h"
 
 /* What a test replaces. */
 struct zkr__env {
-    const struct zkr__door *door; /* NULL = libzookeeper */
+    const struct zkr__door *door;          /* NULL = libzookeeper */
+    const struct zkr__nearby_door *nearby; /* NULL = sockets */
     bool no_threads; /* the test calls zkr__service_run() and zkr__dispatch_run_one() */
 };
 

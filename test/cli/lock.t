@@ -41,6 +41,17 @@ A path may be as long as ZooKeeper takes it; a word of a command line or an envi
   1
   nobody
 
+A zkr on the same host can be told of the release of a mutex: the node says how. Other locks wait for the servers.
+
+  $ for options in '' -ime --rw --permits=1; do
+  >     zkr lock $options /told$options -c 'zk get $ZKR_LOCK_NODE' | grep -c '^nearby=[0-9a-f]\{72\}$'
+  > done
+  1
+  1
+  0
+  0
+  [1]
+
 Options have two spellings. These are accepted, and without effect on a command that runs.
 
   $ fresh

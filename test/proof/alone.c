@@ -172,7 +172,7 @@ static bool sweep(void)
     }
     zkp_say("the empty directory is deleted");
     A->directory = false;
-    A->alive = 0;
+    A->alive = A->spent = 0;
     return true;
 }
 
@@ -180,6 +180,7 @@ static void lose_blocker(int i)
 {
     zkp_say("blocker %d goes", i);
     A->alive &= (uint8_t) ~(1U << i);
+    A->spent &= (uint8_t) ~(1U << i);
     if (A->before_watch && A->before == i) {
         A->before_watch = false;
         A->before_news = IS_GONE;
@@ -199,14 +200,62 @@ static void lose_blocker(int i)
 
 static bool a_blocker_goes(void)
 {
-    if (A->alive == 0 || !may_happen()) {
+    if (alone_nodes() == 0 || !may_happen()) {
         return false;
     }
-    unsigned left = A->alive;
+    unsigned left = alone_nodes();
     for (int skip = zkp_pick(__builtin_popcount(left)); skip > 0; skip--) {
         left &= left - 1;
     }
     lose_blocker(alone_first_of(left));
+    return true;
+}
+
+/* The owner of the last node that blocks, of another process, lets go. Its node is still there, and it may tell of that. */
+static bool a_blocker_passes_on(void)
+{
+    if (!alone_use->nearby || A->alive == 0) {
+        return false;
+    }
+    int i = 31 - __builtin_clz(A->alive);
+    if (A->near == i + 1) {
+        return false;
+    }
+    zkp_say("blocker %d lets go", i);
+    A->alive &= (uint8_t) ~(1U << i);
+    A->spent |= (uint8_t)(1U << i);
+    return true;
+}
+
+static bool stands_behind(int i)
+{
+    bool path = A->link != NEIGHBOUR && A->link != DIRECTORY;
+    return A->k.phase == ZKR__PARKED && path && A->ahead == i;
+}
+
+/* Once, or not at all; late; and once more. */
+static bool the_holder_tells(void)
+{
+    int i = alone_first_of(A->spent);
+    if (A->spent == 0 || !stands_behind(i) || A->told == i + 1) {
+        return false;
+    }
+    A->told = (uint8_t)(i + 1);
+    return true;
+}
+
+/* In no order with any other news, with or without a connection. */
+static bool told(void)
+{
+    int told = A->told;
+    if (told == 0) {
+        return false;
+    }
+    A->told = zkp_maybe() ? A->told : 0;
+    if (!stands_behind(told - 1)) {
+        return A->told == 0;
+    }
+    alone_tell(ZKR__EV_AHEAD_TOLD);
     return true;
 }
 
@@ -468,6 +517,9 @@ static bool (*const moves[])(void) = {
     sweep,
     ahead_changes,
     before_changes,
+    a_blocker_passes_on,
+    the_holder_tells,
+    told,
     probe,
     give_up,
     downgrade,
@@ -515,7 +567,8 @@ static void normalise(void *state)
         a->node = (uint8_t)node;
         return;
     }
-    a->near = a->alive == 0 && k->phase != ZKR__PARKED ? 0 : a->near;
+    a->told = k->phase == ZKR__PARKED ? a->told : 0;
+    a->near = a->alive == 0 && a->spent == 0 && k->phase != ZKR__PARKED ? 0 : a->near;
     /* From any other phase a list would be a later one. */
     bool first = k->phase == ZKR__CREATING || k->phase == ZKR__LISTING;
     a->listed_later = a->listed_later || !first;
@@ -539,7 +592,7 @@ static int next_calm_move(void)
            : A->retry                        ? RETRY
            : k->phase == ZKR__READY          ? READY
            : k->phase == ZKR__HELD           ? LEAVE
-           : parked && A->alive != 0         ? BLOCKER
+           : parked && alone_nodes() != 0    ? BLOCKER
            : parked && A->quiet              ? QUIET
            : parked && A->link == UNREADABLE ? UNHEARD
                                              : -1;
@@ -563,14 +616,15 @@ static void print(const void *state)
 {
     const struct alone *a = state;
     zkp_say("    phase %d next %d own %d then %d look %d downgrade %d departure %d%s%s"
-            "; node %d%s%s; alive %d near %d ahead %d link %d; failures %d; %d asked, "
+            "; node %d%s%s; alive %d spent %d told %d near %d ahead %d link %d; "
+            "failures %d; %d asked, "
             "%d late%s%s",
             (int)a->k.phase, (int)a->k.next, (int)a->k.own, (int)a->k.then,
             (int)a->k.look, (int)a->k.downgrade, (int)a->k.departure,
             a->k.leaving ? " leaving" : "", a->k.kept ? " kept" : "", a->node,
-            a->reads ? " reads" : "", a->own_watch ? " watched" : "", a->alive, a->near,
-            a->ahead, a->link, (int)a->k.failures, a->count, a->lates,
-            a->connected ? "" : ", not connected", a->retry ? ", retry" : "");
+            a->reads ? " reads" : "", a->own_watch ? " watched" : "", a->alive,
+            a->spent, a->told, a->near, a->ahead, a->link, (int)a->k.failures, a->count,
+            a->lates, a->connected ? "" : ", not connected", a->retry ? ", retry" : "");
 }
 
 const struct zkp_model *zkp_alone(const struct zkp_use *for_this)

@@ -31,6 +31,7 @@ struct zkp_use {
         writes; /* so many transactions of its owner at a time, which may delete the node */
     bool wishes;   /* people ask it to let go */
     bool metadata; /* the hold writes into its node */
+    bool nearby;   /* nodes ahead are of processes that tell of their releases */
 };
 
 const struct zkp_model *zkp_alone(const struct zkp_use *use);

@@ -14,6 +14,7 @@ static void make_node(void)
     A->node = WRITER;
     A->wish = 0;
     A->alive = lines[zkp_pick(most + 1)];
+    A->spent = A->told = 0;
     A->near = (uint8_t)(alone_use->children ? 0 : zkp_pick(most == 1 ? 2 : most));
 }
 
@@ -108,6 +109,7 @@ static void judge(struct zkr__claim_event *e, unsigned seen)
     bool node = A->near != at + 1;
     e->same = A->k.phase == ZKR__PARKED && A->link != NEIGHBOUR && A->ahead == at;
     e->wait = node ? ZKR__WAIT_NODE : ZKR__WAIT_NEIGHBOUR;
+    e->near = alone_use->nearby && node && zkp_maybe();
     e->ahead = A->k.ahead != INT64_MAX && at <= A->last ? 1 : 0;
     e->then = alone && !writer            ? ZKR__THEN_OURS
               : alone || zkp_pick(2) == 0 ? ZKR__THEN_OURS_IF_HELD
@@ -135,6 +137,7 @@ static void stand(const struct zkr__claim_event *e, unsigned seen, bool watching
         return;
     }
     if (!e->same) {
+        A->told = 0;
         A->link = e->wait == ZKR__WAIT_NEIGHBOUR ? NEIGHBOUR : LINK_ASKED;
         A->ahead_news = NO_NEWS;
     }
@@ -184,14 +187,14 @@ static void on_create(struct sent sent)
         e.exhausted = zkp_maybe();
         e.bare = A->bare;
         e.placed = !A->k.leaving && !e.exhausted && !alone_use->member &&
-                   !A->k.watch_children && (!alone_use->children || A->alive == 0) &&
-                   zkp_maybe();
+                   !A->k.watch_children &&
+                   (!alone_use->children || alone_nodes() == 0) && zkp_maybe();
         e.found = e.placed;
     }
     if (e.placed) { /* nodes that are known may be gone by now */
-        bool phantom = !(A->alive & 1) && A->near != 1 && !alone_use->once &&
+        bool phantom = !(alone_nodes() & 1) && A->near != 1 && !alone_use->once &&
                        !alone_use->children && zkp_maybe();
-        seen = A->alive | (phantom ? 1U : 0U);
+        seen = alone_nodes() | (phantom ? 1U : 0U);
         judge(&e, seen);
     }
     answer_list(sent, e, seen);
@@ -219,7 +222,7 @@ static void on_find(struct sent sent)
 static void on_list(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_LISTED, .code = refuse()};
-    unsigned seen = A->alive;
+    unsigned seen = alone_nodes();
     if (e.code == ZKR_OK && !A->directory) {
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
@@ -258,7 +261,7 @@ static void on_own(struct sent sent)
 
 static void on_ahead(struct sent sent)
 {
-    bool is_alive = (A->alive & 1U << sent.at) != 0;
+    bool is_alive = (alone_nodes() & 1U << sent.at) != 0;
     bool mine =
         A->k.phase == ZKR__PARKED && A->ahead == sent.at && A->link == LINK_ASKED;
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_AHEAD, .code = refuse()};
@@ -266,6 +269,7 @@ static void on_ahead(struct sent sent)
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
         e.unwatched = zkp_maybe();
+        e.near = alone_use->nearby && zkp_maybe();
     }
     bool saw = A->k.saw_ahead;
     if (mine && e.code == ZKR_OK) {
@@ -280,7 +284,7 @@ static void on_ahead(struct sent sent)
 
 static void on_before(struct sent sent)
 {
-    bool is_alive = (A->alive & 1U << sent.at) != 0;
+    bool is_alive = (alone_nodes() & 1U << sent.at) != 0;
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_BEFORE, .code = refuse()};
     if (e.code == ZKR_OK && !is_alive) {
         e.code = ZKR_ENONODE;

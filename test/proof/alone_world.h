@@ -57,6 +57,9 @@ struct alone {
     bool own_watch;
     uint8_t own_news, ahead_news, before_news;
     uint8_t alive; /* set of blockers */
+    uint8_t spent; /* set of nodes ahead that are there, and whose owners have let go */
+    uint8_t
+        told; /* such a node, of which news is on its way, counted from 1; 0 = none */
     uint8_t
         near; /* the blocker that is a claim of this client, counted from 1; 0 = none */
     uint8_t ahead, before; /* blockers */
@@ -97,6 +100,11 @@ void alone_fence(void);
 void alone_change_own(enum news news);
 bool alone_news_is_on_its_way(void);
 int alone_first_of(unsigned set);
+/* The nodes ahead that are there. */
+static inline unsigned alone_nodes(void)
+{
+    return (unsigned)(A->alive | A->spent);
+}
 /* The server answers, or the connection was lost. */
 void alone_answer(struct sent sent);
 void alone_on_lost(struct sent sent);

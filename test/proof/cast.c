@@ -105,7 +105,8 @@ static void check_order(unsigned claim)
         const struct zkp_claim *other = zkp_claim_of(n->claim);
         bool same_client =
             zkp_cast_of(n->claim)->session == zkp_cast_of(claim)->session;
-        bool passed = same_client && (is_leaving(n->claim) || other->k.leaving);
+        bool passed =
+            n->released || (same_client && (is_leaving(n->claim) || other->k.leaving));
         unsigned kind =
             same_client && other->k.phase == ZKR__HELD ? other->kind : n->kind;
         must(!n->alive || n->dir != zkp_cast_of(claim)->dir || passed || c->excused ||
@@ -260,6 +261,11 @@ void zkp_happens(unsigned claim, struct zkr__claim_event e)
         tell_behind(claim, ZKR__EV_AHEAD_RELEASED);
     }
     request(claim, remove);
+    bool told = zkp_story->nearby && (todo & ZKR__DO_HAND_OVER) && remove &&
+                s->lease != ZKP_OVER;
+    if (told && c->node != 0) {
+        Z->nodes[c->node - 1].released = true;
+    }
     if (todo & ZKR__DO_STEP_ASIDE) {
         tell_behind(claim, ZKR__EV_AHEAD_GONE);
     }
@@ -488,6 +494,7 @@ static void on_answer(unsigned session, const struct zkp_message *m)
     if (m->asked == ZKP_LIST || m->asked == ZKP_FIND) {
         on_list(m->claim, &e, m);
     }
+    e.near = m->asked == ZKP_AHEAD && zkp_story->nearby;
     zkp_happens(m->claim, e);
 }
 

@@ -384,6 +384,19 @@ static bool downgrade(unsigned i)
     return true;
 }
 
+/* The process ahead has told that it has let go: now, late, or once more; or the news is lost. */
+static bool hear(unsigned i)
+{
+    const struct zkp_claim *c = zkp_claim_of(i);
+    if (c->link != ZKP_PATH || c->k.phase != ZKR__PARKED ||
+        !Z->nodes[c->ahead - 1].released) {
+        return false;
+    }
+    zkp_say("claim %u hears that node %u is released", i, c->ahead);
+    zkp_tell(i, ZKR__EV_AHEAD_TOLD);
+    return true;
+}
+
 static bool retry(unsigned i)
 {
     struct zkp_claim *c = zkp_claim_of(i);
@@ -433,6 +446,7 @@ static const struct {
     {by_hand, OF_TWO, false},
     {sweep, OF_TWO, false},
     {downgrade, OF_CLAIM, false},
+    {hear, OF_CLAIM, false},
 };
 
 enum { KINDS = sizeof(moves) / sizeof(moves[0]) };

@@ -63,7 +63,8 @@ struct zkp_node {
     uint8_t claim;
     uint8_t kind; /* enum zkr__name_kind */
     uint8_t dir;
-    bool alive;
+    bool alive : 1;
+    bool released : 1; /* its owner held, has let go, and tells so */
 };
 
 enum zkp_link { ZKP_UNLINKED, ZKP_PATH, ZKP_NEIGHBOUR, ZKP_DIRECTORY };
@@ -139,8 +140,9 @@ struct zkp_story {
     unsigned sessions, claims;
     struct zkp_cast cast[ZKP_CLAIMS];
     unsigned faults, kinds;
-    bool ahead; /* they look ahead */
-    bool alike; /* the sessions are cast alike */
+    bool ahead;  /* they look ahead */
+    bool alike;  /* the sessions are cast alike */
+    bool nearby; /* they are on one host, and tell each other of releases */
 };
 
 extern const struct zkp_story *zkp_story;

@@ -65,9 +65,9 @@ ZKT_CASE(all_is_there_from_the_start)
     zkr_mutex *m = zkt_mutex(c);
     EXPECT_THERE(c, "zkr_connected", "zkr_sessions_total", "zkr_expirations_total",
                  "zkr_reconnects_total", "zkr_requests_total", "zkr_probes_total",
-                 "zkr_pending_deletes", "zkr_dropped_log_lines_total",
-                 "zkr_session_timeout_seconds", "zkr_lease_bound_seconds",
-                 "zkr_probe_round_trip_seconds_count");
+                 "zkr_pending_deletes", "zkr_news_ignored_total",
+                 "zkr_dropped_log_lines_total", "zkr_session_timeout_seconds",
+                 "zkr_lease_bound_seconds", "zkr_probe_round_trip_seconds_count");
     assert_true(value(c, "zkr_waiting{PATH}") < 0);
     zkt_in_and_out(m);
     EXPECT_THERE(
@@ -78,6 +78,7 @@ ZKT_CASE(all_is_there_from_the_start)
         "zkr_lost_total{PATH,reason=\"node\"}", "zkr_lost_total{PATH,reason=\"lease\"}",
         "zkr_lost_total{PATH,reason=\"stopped\"}",
         "zkr_hand_overs_total{PATH,kind=\"local\"}",
+        "zkr_hand_overs_total{PATH,kind=\"nearby\"}",
         "zkr_hand_overs_total{PATH,kind=\"event\"}",
         "zkr_hand_overs_total{PATH,kind=\"prepared\"}",
         "zkr_hand_overs_total{PATH,kind=\"list\"}", "zkr_wait_seconds_count{PATH}",

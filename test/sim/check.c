@@ -103,7 +103,7 @@ void sim_forget_promises(int client)
 
 /*
  * One that waits behind another client: what grants it comes after this, so it must have heard of this as well; unless
- * events are held back.
+ * events are held back, or news of another process grants, which comes in no order with them.
  */
 static bool will_know(const struct zkf_node *node)
 {
@@ -116,8 +116,8 @@ static bool will_know(const struct zkf_node *node)
             return false;
         }
     }
-    return !scene.lapses && !scene.forbids && node->label > 0 && ahead && dir >= 0 &&
-           dir < SIM_DIRS && dir != AT_PERMITS &&
+    return !scene.lapses && !scene.forbids && !scene.nearby && node->label > 0 &&
+           ahead && dir >= 0 && dir < SIM_DIRS && dir != AT_PERMITS &&
            zkr__name_parse(zkr__path_name(node->path), &kind, &number) &&
            zkr__name_parse(zkr__path_name(ahead->path), &other, &number) &&
            (kind != ZKR__NAME_READ || other != ZKR__NAME_READ) &&
@@ -271,7 +271,7 @@ static void check_holds(void)
 /* A node of this client that is on its way out, or on its way to be a reader's. */
 bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
 {
-    const struct zkr__engine *engine = processes[client].checked->engine;
+    const struct zkr__engine *engine = processes[client].c->engine;
     const char *name = zkr__path_name(n->path);
     const struct zkr__claim *claim;
     DL_FOREACH(engine->claims, claim)
@@ -326,7 +326,8 @@ static const struct zkf_node *passed(int client,
         bool spent = n->label != 0 && other < 0; /* it may not hold, and goes */
         bool named = n->label == 0 && first < INT64_MAX &&
                      (n->czxid > first || sim_is_ahead_of_count(n));
-        if (!spent && !named && !sim_makes_way(client, n, reads)) {
+        bool told = first < INT64_MAX && sim_handed(n->path);
+        if (!spent && !named && !told && !sim_makes_way(client, n, reads)) {
             return n;
         }
     }
@@ -341,7 +342,8 @@ static int64_t first_in_line(const struct hold *h, const struct zkf_node *node)
 {
     struct line *line = &lines[h->dir];
     bool handed_on =
-        line->client == h->client && line->first != 0 &&
+        (line->client == h->client || h->claim->came == ZKR__BY_NEWS) &&
+        line->first != 0 &&
         (line->gone_at == 0 || line->gone_at / ZKR__MS + 1 >= node->created_ms);
     line->first = handed_on ? line->first : h->token;
     line->client = h->client;
@@ -572,6 +574,7 @@ static void look(int client, struct zkr__claim *claim)
                            .pass = claim->k.holds,
                            .since = zkf_now()};
     }
+    did.news_grants += is_new && claim->k.waited && claim->came == ZKR__BY_NEWS;
     h->kind = claim->q->kind;
     h->seen = did.steps;
     h->until = zkf_now() + zkf_client_span(client, zkr__valid_for_ms(c) * ZKR__MS);

@@ -66,6 +66,8 @@ static int look(struct habit *habits)
         {"processes vanish", scene.kills, did.kills},
         {"memory is short", scene.starved, did.no_memory},
         {"guardians end sessions", scene.guarded, did.guarded},
+        {"news are lost", scene.nearby, did.news_lost},
+        {"news are forged", scene.nearby, did.news_forged},
         {"callbacks end their threads", scene.exits, did.exits},
         {"holders are asked to let go", scene.wishes, did.wishes},
     };

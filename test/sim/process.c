@@ -307,6 +307,7 @@ static bool open_client(struct process *p)
     o.retry_attempts = scene.attempts;
     o.lease_margin_ppm = scene.margin_ppm;
     o.look_ahead = scene.look_ahead;
+    o.nearby = scene.nearby && (scene.seed / 87 + (uint64_t)p->client) % 5 != 0;
     o.on_state = sim_on_state;
     o.on_state_ctx = p;
     o.dispatch_by_application = scene.by_hand;
@@ -319,7 +320,7 @@ static bool open_client(struct process *p)
         o.more_auth_count = zkf_below(2);
     }
     zkf_client_killed(p->client, false);
-    const struct zkr__env env = {.door = sim_door()};
+    const struct zkr__env env = {.door = sim_door(), .nearby = sim_nearby_door()};
     int client = p->client;
     *p = (struct process){.client = client,
                           .stopped = p->stopped,

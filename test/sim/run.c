@@ -115,6 +115,7 @@ bool sim_run(uint64_t seed, bool trace)
     sim_threads_begin(&scene.turns);
     sim_check_begin();
     sim_guardian_begin();
+    sim_nearby_begin();
     sim_history_begin();
     last_now = zkf_now();
     count_stops();

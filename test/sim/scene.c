@@ -168,9 +168,16 @@ void sim_choose(uint64_t seed, bool trace)
     scene.renews = seed / 17 % 5 == 0 && !scene.limits;
     scene.guarded = seed / 11 % 3 == 0;
     scene.exits = seed / 13 % 6 == 0;
+    scene.nearby = seed / 29 % 3 == 1;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
     scene.keep_ms =
         keeps ? 1 + (int64_t)(seed / 5 % 8) * scene.session / 4 / ZKR__MS : 0;
+    if (scene.nearby) { /* else few of them have news for each other */
+        scene.clients += scene.clients == 1;
+        scene.mutexes = true;
+        scene.keep_ms = seed % 2 == 0 ? 0 : scene.keep_ms;
+        scene.rush = scene.rush || seed % 4 < 2;
+    }
     zkf_end();
     config.servers = scene.servers;
     config.tick = scene.tick;

@@ -16,7 +16,7 @@
  *   habits     of the world: which of them took effect, and which together
  *   lease      where a promise leans on what cannot be measured
  *   scene      what the seed has chosen
- *   sim_sync, sim_thread, sim_mem, sim_door, sim_guardian     the library's seams
+ *   sim_sync, sim_thread, sim_mem, sim_door, sim_guardian, sim_nearby     the library's seams
  *   threads    -> coro
  */
 #ifndef ZKT_SIM_H
@@ -95,6 +95,7 @@ struct scene {
     bool narrow;        /* their nodes are made one at a time */
     bool lies;          /* servers answer what cannot be */
     bool guarded;       /* processes have a guardian */
+    bool nearby;        /* processes of one host tell each other news */
     bool exits;         /* callbacks end their threads */
     int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
     int64_t look_ahead; /* the option of that name */
@@ -213,7 +214,7 @@ struct sim_did {
         isolations, crashes, hands, shortened, moves, leaderless, numbers_spent,
         replaced, visits, visits_named, remakes, remakes_counted_on, bare, wrong,
         lists_shared, placed_behind, lined_up, limited, prepared, swept, lags, silences,
-        drifts, guarded, exits;
+        drifts, guarded, exits, news, news_lost, news_forged, news_grants;
 };
 
 extern struct scene scene;
@@ -247,6 +248,12 @@ bool sim_locked(struct zkr__mu *mu);
 
 /* sim_guardian.c: nothing is to be ended yet. */
 void sim_guardian_begin(void);
+
+/* sim_nearby.c: no letter is on its way. */
+void sim_nearby_begin(void);
+const struct zkr__nearby_door *sim_nearby_door(void);
+/* The owner of this node has let go, and has told the next process so. */
+bool sim_handed(const char *path);
 
 /* faults.c */
 /* Of the scene; zkf_chance() and the like are at hand. */

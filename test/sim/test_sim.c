@@ -75,6 +75,8 @@ static void count_all(struct count out[COUNTS])
         {"placed behind", did.placed_behind},
         {"lined up", did.lined_up},
         {"prepared", did.prepared},
+        {"news", did.news},
+        {"granted by news", did.news_grants},
         {"remakes counted on", did.remakes_counted_on},
         {"elections", servers.elections},
         {"cut off writes", servers.cut_off_writes},

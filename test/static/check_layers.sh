@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_layers.sh ROOT: who may include whom. Floors, bottom to top: base, guardian and session, queue,
+# check_layers.sh ROOT: who may include whom. Floors, bottom to top: base; guardian, nearby and session; queue,
 # look, recipes. lib/testing stands beside them: it uses the library as anybody would, and nobody in lib/ uses it.
 # A line is printed for each include that breaks a rule.
 set -eu
@@ -42,7 +42,7 @@ function check_public(floor, name) {
         bad("base sees only zkr/error.h, version.h and export.h")
     else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_value.c")
         return
-    else if ((floor == "session" || floor == "guardian") && name !~ /^zkr\/(error|version|export|client|client_options|dispatch|guardian|lease|loss|metrics|node)\.h$/)
+    else if ((floor == "session" || floor == "guardian" || floor == "nearby") && name !~ /^zkr\/(error|version|export|client|client_options|dispatch|guardian|lease|loss|metrics|node)\.h$/)
         bad(floor " sees no header of a recipe")
     else if ((floor == "queue" || floor == "look") && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|ticket|zkr)\.h$/)
         bad(floor " sees no header of a recipe")
@@ -57,7 +57,7 @@ function check_lib_angle(floor, name) {
     } else if (name ~ /^ut[a-z]+\.h$/) {
         if (FILENAME != "lib/base/table.h")
             bad("uthash is wrapped by lib/base/table.h")
-    } else if (name ~ /^(base|guardian|session|queue|look|recipes|testing)\//)
+    } else if (name ~ /^(base|guardian|nearby|session|queue|look|recipes|testing)\//)
         bad("internal headers are written in quotes")
 }
 
@@ -99,7 +99,7 @@ function check(kind, name,    floor) {
             check_lib_angle(floor, name)
         else
             check_lib_quoted(floor, name)
-    } else if (name ~ /^(base|guardian|session|queue|look|recipes|testing)\//) {
+    } else if (name ~ /^(base|guardian|nearby|session|queue|look|recipes|testing)\//) {
         bad("internals are for lib/ and test/")
     } else if (FILENAME ~ /^include\//) {
         if (kind == "\"")
@@ -115,7 +115,7 @@ BEGIN {
     # What recipes are made of; these see no recipe themselves.
     shared["recipe"]; shared["reentrant"]; shared["ticket"]
     made_of["rwlock"] = "mutex" # its two sides are objects of that
-    level["base"] = 1; level["session"] = level["guardian"] = 2; level["queue"] = 3; level["look"] = 4; level["recipes"] = 5
+    level["base"] = 1; level["session"] = level["guardian"] = level["nearby"] = 2; level["queue"] = 3; level["look"] = 4; level["recipes"] = 5
     level["testing"] = 6
 }
 

@@ -70,6 +70,21 @@ static const char *const examples[] = {
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
     "DEEPER: ahead-released > LISTING list check-own",
+    /* So does news of another process, at any depth; the node ahead is still there. */
+    "PARKED: ahead-told > HELD notify",
+    "LISTING: listed found then-ours-if-held near > PARKED get-own get-ahead; got-own ours > same; "
+        "ahead-told > HELD notify",
+    "DEEPER: got-ahead near > PARKED get-own; got-own ours > same; ahead-told > HELD notify; ahead-told > same",
+    "LOOKING: got-own ours > same; ahead-told > HELD notify; listed found then-ours > same",
+    /* But it proves nothing about the node of the claim, and nothing about the lease. */
+    "SECOND: ahead-told > CONFIRMING; got-own ours > HELD notify",
+    "DEEPER: ahead-told > CONFIRMING get-own; ahead-gone > same; got-own ENONODE > CREATING create step-aside anew",
+    "PARKED: ahead-told unsure > PROVING prove; ahead-gone > same; proved > HELD notify",
+    /* What cannot be used is dropped. */
+    "PARKED: ahead-told down > same; ahead-gone > HELD notify",
+    "BEHIND-UNKNOWN: got-own ours > same; ahead-told > same",
+    "LISTING: ahead-told > same",
+    "REMOVING: ahead-told > same",
     /* What happens to the node while it is asked for, the answer tells. */
     "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
         "got-own ENONODE > CREATING create step-aside anew",
@@ -391,6 +406,7 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_AHEAD_GONE] = "ahead-gone",
     [ZKR__EV_AHEAD_RELEASED] = "ahead-released",
     [ZKR__EV_AHEAD_WRITES] = "ahead-writes",
+    [ZKR__EV_AHEAD_TOLD] = "ahead-told",
     [ZKR__EV_AHEAD_CHANGED] = "ahead-changed",
     [ZKR__EV_GOT_BEFORE] = "got-before",
     [ZKR__EV_BEFORE_GONE] = "before-gone",
@@ -447,6 +463,7 @@ static const struct {
     WORD(placed),
     WORD(bare),
     WORD(wary),
+    WORD(near),
     {"with-note", offsetof(struct zkr__claim_event, with_metadata)},
     {"still-ahead", offsetof(struct zkr__claim_event, same)},
     {"first", offsetof(struct zkr__claim_event, granted)},

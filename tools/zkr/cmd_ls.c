@@ -209,7 +209,7 @@ int cmd_ls(struct env *env)
     if (status != GO_ON) {
         return status;
     }
-    status = client_open(env, NULL, false);
+    status = client_open(env, NULL, false, false);
     if (status == 0) {
         status = client_work(env, NEVER, work, &l);
     }

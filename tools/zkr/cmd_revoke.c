@@ -296,7 +296,7 @@ int cmd_revoke(struct env *env)
     if (status != GO_ON) {
         return status;
     }
-    status = client_open(env, NULL, false);
+    status = client_open(env, NULL, false, false);
     if (status == 0) {
         status = ask_mutex(env, r.path, "", &r.mutex);
     }

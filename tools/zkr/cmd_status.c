@@ -274,7 +274,7 @@ static int run(struct status *s)
     s->screen = s->watch && !s->json && isatty(STDOUT_FILENO);
     const struct watch how = {s->watch ? wait_change : NULL, read_and_show,
                               s->screen ? draw : NULL};
-    int status = client_open(s->env, NULL, false);
+    int status = client_open(s->env, NULL, false, false);
     if (status == 0) {
         status = create(s);
     }

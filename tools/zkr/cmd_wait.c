@@ -88,7 +88,7 @@ int cmd_wait(struct env *env)
         return status;
     }
     a.until = a.wait_ms == ZKR_FOREVER ? NEVER : clock_now_ms() + a.wait_ms;
-    status = client_open(env, NULL, false);
+    status = client_open(env, NULL, false, false);
     if (status == 0) {
         status = ask_mutex(env, a.path, "", &a.mutex);
     }

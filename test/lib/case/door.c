@@ -174,6 +174,7 @@ void zkt_door_stop_clock(int64_t ns)
     atomic_store(&stopped_at, ns);
 }
 
+const struct zkr__nearby_door *zkt_nearby_door;
 struct zkr__door zkt_door;
 
 __attribute__((constructor)) static void begin_door(void)

@@ -14,6 +14,9 @@
  */
 extern struct zkr__door zkt_door;
 
+/** The door for letters of clients with options.nearby that are opened from now on; NULL = sockets. */
+extern const struct zkr__nearby_door *zkt_nearby_door;
+
 /** From now on count, from zero, and interfere for this client; NULL = for none. */
 void zkt_door_focus(const zkr_client *c);
 

@@ -107,7 +107,7 @@ static void end_client(void *c)
 static int
 open_client(zkr_client **c, const char *hosts, const zkr_client_options *options)
 {
-    static const struct zkr__env env = {.door = &zkt_door};
+    const struct zkr__env env = {.door = &zkt_door, .nearby = zkt_nearby_door};
     int rc = zkr__client_open(c, hosts, options, &env);
     if (rc == ZKR_OK) {
         ZKT_MUST(zkr_client_wait_connected(*c, PATIENCE_MS));

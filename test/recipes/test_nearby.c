@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hand-over between processes of one host, by sockets. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "nearby/nearby.h"
+
+enum { SESSION_MS = 20000, PATIENCE_MS = 20000 };
+
+static zkr_client *client(const char *hosts)
+{
+    return ZKT_CLIENT_WITH(hosts, .session_timeout_ms = SESSION_MS, .nearby = 1);
+}
+
+/* --- a holder in another process --- */
+
+static struct other {
+    const char *hosts;
+    int go[2], done[2];
+} other;
+
+static void expect_byte(int fd)
+{
+    assert_int_equal(zkt_get_byte(fd, PATIENCE_MS), 'x');
+}
+
+static int hold(void *unused)
+{
+    zkr_client *c = client(other.hosts);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_put_byte(other.done[1], 'x');
+    expect_byte(other.go[0]);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_put_byte(other.done[1], 'x');
+    expect_byte(other.go[0]);
+    zkt_destroy(m);
+    zkt_close(c);
+    return 0;
+}
+
+/* The delete stands still before the server; the next process has the lock all the same. */
+ZKT_CASE(a_hand_over_between_processes_waits_for_no_server)
+{
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    other.hosts = zkt_proxy_host(proxy);
+    zkt_pipe(other.go);
+    zkt_pipe(other.done);
+    pid_t pid = zkt_fork(hold, NULL);
+    expect_byte(other.done[0]);
+    zkr_client *c = client(zkt_servers());
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_actor waiter;
+    zkt_actor_queue(&waiter, c, m, NULL);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
+    zkt_put_byte(other.go[1], 'x');
+    expect_byte(other.done[0]);
+    ZKT_MUST(zkt_actor_acquired(&waiter));
+    assert_int_equal(zkt_nodes(), 2);
+    ZKT_MUST(zkt_actor_end(&waiter));
+    zkt_proxy_heal(proxy);
+    zkt_put_byte(other.go[1], 'x');
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    zkt_pipe_close(other.go);
+    zkt_pipe_close(other.done);
+}
+
+/* --- the socket --- */
+
+static struct inbox {
+    struct zkr__mailbox_owner owner;
+    struct zkr__near_address self, from;
+    atomic_int came;
+    char text[64];
+} inbox;
+
+static void take(struct zkr__mailbox_owner *owner,
+                 const struct zkr__near_address *from,
+                 const void *letter,
+                 size_t len)
+{
+    struct inbox *box = (struct inbox *)owner;
+    box->from = *from;
+    assert_true(len < sizeof(box->text));
+    memcpy(box->text, letter, len);
+    atomic_fetch_add(&box->came, 1);
+}
+
+static void ignore(struct zkr__mailbox_owner *owner,
+                   const struct zkr__near_address *from,
+                   const void *letter,
+                   size_t len)
+{
+}
+
+/* As the address says that a socket has given to its process. */
+static int write_there(void *unused)
+{
+    struct zkr__mailbox_owner owner = {.take = ignore};
+    struct zkr__near_address self;
+    void *box = zkr__mailbox.open(&owner, &self);
+    if (!box || write(other.done[1], &self, sizeof(self)) != (ssize_t)sizeof(self)) {
+        return 1;
+    }
+    zkr__mailbox.send(box, &inbox.self, "hello", 6);
+    zkr__mailbox.close(box);
+    return 0;
+}
+
+/* A letter tells who has sent it: the kernel says so. */
+ZKT_CASE(a_letter_has_its_sender)
+{
+    struct zkr__near_address said;
+    inbox = (struct inbox){.owner = {.take = take}};
+    void *box = zkr__mailbox.open(&inbox.owner, &inbox.self);
+    assert_non_null(box);
+    zkt_pipe(other.done);
+    pid_t pid = zkt_fork(write_there, NULL);
+    assert_int_equal(read(other.done[0], &said, sizeof(said)), sizeof(said));
+    ZKT_EVENTUALLY(atomic_load(&inbox.came) == 1, PATIENCE_MS);
+    assert_string_equal(inbox.text, "hello");
+    assert_string_equal(inbox.from.text, said.text);
+    char who[ZKR__NEAR_WHO + 1];
+    (void)snprintf(who, sizeof(who), "%08x%08x", (unsigned)getuid(), (unsigned)pid);
+    assert_memory_equal(inbox.from.text + ZKR__NEAR_HOST, who, ZKR__NEAR_WHO);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    zkr__mailbox.close(box);
+    zkt_pipe_close(other.done);
+}
+
+/* The child of a fork has the same socket, and is another process. */
+static int write_by_hand(void *box)
+{
+    zkr__mailbox.send(box, &inbox.self, "child", 6);
+    return 0;
+}
+
+ZKT_CASE(a_forked_child_is_another_process)
+{
+    inbox = (struct inbox){.owner = {.take = take}};
+    void *box = zkr__mailbox.open(&inbox.owner, &inbox.self);
+    assert_non_null(box);
+    pid_t pid = zkt_fork(write_by_hand, box);
+    ZKT_EVENTUALLY(atomic_load(&inbox.came) == 1, PATIENCE_MS);
+    assert_string_not_equal(inbox.from.text, inbox.self.text);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    zkr__mailbox.close(box);
+}
