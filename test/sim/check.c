@@ -452,6 +452,12 @@ static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir
     if (dir == AT_PERMITS) {
         return there && zkf_find(sim_dir(dir))->children <= sim_max_now();
     }
+    /* A neighbour that does not watch its node notices at its turn that the node is gone. */
+    for (const struct zkr__claim *ahead = claim->ahead; ahead; ahead = ahead->ahead) {
+        if (ahead->k.own == ZKR__OWN_SEEN) {
+            return false;
+        }
+    }
     return there && !passed(client, claim, dir, INT64_MAX, INT64_MIN);
 }
 
