@@ -190,8 +190,8 @@ typedef struct zkr_client_options {
     /**
      * Not 0: hand a mutex over to a waiter on this host without waiting for the servers. 0 = off
      * (default). The process of the holder tells the process of the next one at the release, by a
-     * datagram socket, if both have the option and run in one network namespace and one process
-     * namespace. The queue, its order and the fencing tokens stay those of the servers.
+     * datagram socket, if both have the option and run as one user, in one network namespace and
+     * one process namespace. The queue, its order and the fencing tokens stay those of the servers.
      *
      * The next holder begins while the servers still delete the node of the last one, for some
      * milliseconds. Until then:

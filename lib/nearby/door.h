@@ -10,6 +10,8 @@
  * and process namespace; uid and pid; the name of the socket, which cannot be guessed.
  */
 enum { ZKR__NEAR_HOST = 24, ZKR__NEAR_WHO = 16, ZKR__NEAR_NAME = 32 };
+/* Of WHO, the first digits: the uid. */
+enum { ZKR__NEAR_USER = 8 };
 enum { ZKR__NEAR_ADDRESS = ZKR__NEAR_HOST + ZKR__NEAR_WHO + ZKR__NEAR_NAME };
 
 struct zkr__near_address {

@@ -193,6 +193,19 @@ put_letter(void *of, const struct zkr__near_address *to, const void *letter, siz
     }
 }
 
+/* The descriptor was closed, and the thread may still read from the socket: send it a letter. */
+static void wake(const struct mailbox *box)
+{
+    struct sockaddr_un self;
+    socklen_t len = socket_name(&self, box->self.text + NAME_AT);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL,
+                     (const struct sockaddr *)&self, len);
+        (void)close(fd);
+    }
+}
+
 static void close_box(void *of)
 {
     struct mailbox *box = of;
@@ -200,6 +213,8 @@ static void close_box(void *of)
     __atomic_store_n(&box->closing, 1, __ATOMIC_RELEASE);
     if (ours) {
         (void)shutdown(box->fd, SHUT_RD); /* wakes the thread */
+    } else {
+        wake(box);
     }
     zkr__thread_join(box->thread);
     if (ours) {

@@ -104,8 +104,10 @@ bool zkr__nearby_find(const zkr_client *c,
     memcpy(of->text, text + at + FIELD_LEN, ZKR__NEAR_ADDRESS);
     of->text[ZKR__NEAR_ADDRESS] = '\0';
     own += FIELD_LEN;
+    /* Of this host and user: others may be allowed to write into the node, and to lie. */
     return strspn(of->text, "0123456789abcdef") == ZKR__NEAR_ADDRESS &&
-           memcmp(of->text, own, ZKR__NEAR_HOST) == 0 && strcmp(of->text, own) != 0;
+           memcmp(of->text, own, ZKR__NEAR_HOST + ZKR__NEAR_USER) == 0 &&
+           strcmp(of->text, own) != 0;
 }
 
 /* --- begin, end --- */

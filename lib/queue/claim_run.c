@@ -166,7 +166,6 @@ static void record_hand_over(struct zkr__claim *claim,
     if (before != ZKR__HELD && now == ZKR__HELD && claim->k.waited) {
         zkr__queue_meter(claim->q)->n.hand_overs[claim->came]++;
         claim->engine->spared.prepared += claim->came == ZKR__BY_PREPARATION;
-        claim->q->c->news_grants += claim->came == ZKR__BY_NEWS;
     }
 }
 
@@ -448,6 +447,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
         (e.kind == ZKR__EV_GOT_AHEAD && e.code == ZKR_ENONODE)) {
         zkr__cache_gone(claim);
     }
+    c->news_grants += e.kind == ZKR__EV_AHEAD_TOLD;
     zkr__keep_event(claim, &e);
     unsigned todo = zkr__claim_step(&claim->k, &e);
     ZKR__MUST_NOT(c, zkr__claim_step_invariant(&was, &e, &claim->k));

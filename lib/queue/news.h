@@ -24,7 +24,8 @@
  * about; from the socket in the data of that node, and the process with the uid and the pid there, as the kernel says;
  * with the token of the node, and with the key of that NEXT, which only the holder's socket has got. So news of an older
  * hold, late, doubled and forged news, and news from another process with the pid of a dead holder are ignored, and
- * counted. A process of another process namespace is not on this host.
+ * counted. A process of another process namespace is not on this host. Only processes of our own user are believed, as
+ * other users may be allowed to write into the node.
  */
 #ifndef ZKR_QUEUE_NEWS_H
 #define ZKR_QUEUE_NEWS_H

@@ -202,7 +202,7 @@ struct zkr_client {
     /* --- nearby (nearby.h) --- */
     struct zkr__nearby *nearby; /* NULL = no news is sent, and none comes */
     int64_t news_ignored;       /* news that were not believed, or came too late */
-    /* Grants by news; and up to which of them a sync was answered since: inquiry.c. */
+    /* News that may have granted; and up to which of them a sync was answered since: inquiry.c. */
     int64_t news_grants, news_synced;
 
     /* --- threads --- */

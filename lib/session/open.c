@@ -244,7 +244,9 @@ static int begin(zkr_client *c, const struct zkr__env *env)
         (void)zkr__guardian_join(c); /* only a log line tells that there is none */
         zkr__session_guard(c);
     }
-    zkr__nearby_begin(c, env && env->nearby ? env->nearby : &zkr__mailbox);
+    if (rc == ZKR_OK) {
+        zkr__nearby_begin(c, env && env->nearby ? env->nearby : &zkr__mailbox);
+    }
     zkr__dispatch_go(&c->dispatch);
     return rc;
 }

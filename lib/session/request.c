@@ -281,6 +281,11 @@ static void as_create(const zkr_client *c, struct zkr__answer *answer)
 /* The code of requests that libzookeeper drops as it closes. */
 enum { CLOSING = -116 };
 
+static bool is_lost(const struct zkr__answer *answer)
+{
+    return answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
+}
+
 static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
     static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
@@ -295,6 +300,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     DL_DELETE(link->pending, r);
     settle_watch(r, answer->code);
     link->heard += answer->zk_rc != CLOSING;
+    link->broke = link->broke || (answer->zk_rc != CLOSING && is_lost(answer));
     link->timed = link->timed || (r->ups == 1 && link->ups == 1);
     if (!r->answered && !zkr__credible(r->kind, answer, c->session_id)) {
         disbelieve(link);
@@ -523,7 +529,8 @@ bool zkr__link_close(struct zkr__link *link)
     size_t pending = begin_close(link);
     door->close(link->zh);
     if (link->tap > 0) {
-        link->settled = door->tap_end(link->tap, pending - link->heard + 1);
+        bool ended = door->tap_end(link->tap, pending - link->heard + 1);
+        link->settled = ended && !link->broke; /* else no end was sent */
     }
     if (link->close_at > 0) {
         zkr__log_slow(-1);

@@ -41,6 +41,7 @@ struct zkr__link {
     bool
         moved; /* libzookeeper was told of other servers, and sent a request by itself */
     int tap; /* by which the answer to the end of the session is read: zk_tap.h; 0 = none */
+    bool broke;       /* since the tap was made */
     size_t heard;     /* answers of servers since the close began */
     int64_t close_at; /* not before that, by zkr__now() */
     char *servers;    /* numeric */

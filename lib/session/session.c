@@ -408,6 +408,7 @@ bool zkr__session_tap(zkr_client *c)
                !(c->up && c->up->has_sequel && c->up->has_sequel(c->engine));
     int tap = may && zkr__connected(c) ? c->door->tap(link->zh) : -1;
     link->tap = tap > 0 ? tap : 0;
+    link->broke = false;
     return tap > 0;
 }
 

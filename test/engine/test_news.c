@@ -288,6 +288,21 @@ ZKT_CASE(a_hold_with_a_write_on_its_way_tells_nothing)
 }
 
 /* A write that was answered is no obstacle. */
+/* The connection breaks: the write has failed for its owner, and may still come. */
+ZKT_CASE(a_hold_with_a_lost_write_tells_nothing)
+{
+    meet(&plain);
+    hold_back();
+    ZKT_RC(set_something(s.held, 100), ZKR_ECONNLOSS);
+    zkt_proxy_cut(s.proxy);
+    ZKT_EVENTUALLY(zkr_client_state(s.a) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    zkt_proxy_heal(s.proxy);
+    ZKT_EVENTUALLY(zkr_client_state(s.a) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(s.held));
+    assert_null(last_of(ZKR__NEWS_RELEASED));
+    part();
+}
+
 ZKT_CASE(a_hold_with_an_answered_write_tells)
 {
     meet(&plain);
@@ -443,8 +458,8 @@ ZKT_CASE_WAYS(wrong_news,
     refuse(changes[zkt_way()]);
 }
 
-/* Of a process on another host, and of our own last session, no news can come. */
-ZKT_CASE(other_hosts_are_not_told)
+/* Of a process on another host or of another user, and of our own last session, no news can come. */
+ZKT_CASE(other_hosts_and_users_are_not_told)
 {
     prepare(&plain);
     struct zkr__near_address of;
@@ -454,7 +469,13 @@ ZKT_CASE(other_hosts_are_not_told)
     assert_string_equal(of.text, boxes[0].self.text);
     assert_false(zkr__nearby_find(s.a, data, (size_t)len, &of));
     assert_false(zkr__nearby_find(s.b, data, (size_t)len - 1, &of));
-    data[len - ZKR__NEAR_ADDRESS] = '7';
-    assert_false(zkr__nearby_find(s.b, data, (size_t)len, &of));
+    static const int digits[] = {0, ZKR__NEAR_HOST}; /* of the host; of the user */
+    for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
+        char *digit = &data[len - ZKR__NEAR_ADDRESS + digits[i]];
+        char was = *digit;
+        *digit = '7';
+        assert_false(zkr__nearby_find(s.b, data, (size_t)len, &of));
+        *digit = was;
+    }
     zkt_nearby_door = NULL;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hand-over between processes of one host, by sockets. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "actor.h"
 #include "fixture.h"
 #include "nearby/nearby.h"
+#include "threads.h"
 
 enum { SESSION_MS = 20000, PATIENCE_MS = 20000 };
 
@@ -150,4 +154,44 @@ ZKT_CASE(a_forked_child_is_another_process)
     assert_string_not_equal(inbox.from.text, inbox.self.text);
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
     zkr__mailbox.close(box);
+}
+
+static int threads(void)
+{
+    return zkt_threads_named("zkr-nearby", NULL, NULL);
+}
+
+/* A client that cannot be opened, for another reason, leaves no thread. */
+ZKT_CASE(a_client_that_fails_leaves_no_thread)
+{
+    zkr_client *c = NULL;
+    const zkr_client_options o = {
+        .size = sizeof(o), .nearby = 1, .guardian = ZKR_GUARDIAN_REQUIRED};
+    (void)setenv("ZKR_GUARDIAN_PATH", "/nowhere/zkr-guardian", 1);
+    assert_int_not_equal(zkr_client_open(&c, zkt_servers(), &o), ZKR_OK);
+    ZKT_BECOMES(threads(), 0, PATIENCE_MS);
+}
+
+static bool is_mailbox(int fd)
+{
+    struct sockaddr_un name = {0};
+    socklen_t len = sizeof(name);
+    return getsockname(fd, (struct sockaddr *)&name, &len) == 0 &&
+           name.sun_family == AF_UNIX && len > sizeof(name.sun_family) + 10 &&
+           memcmp(name.sun_path + 1, "zkrecipes-", 10) == 0;
+}
+
+/* The application closes all descriptors; a close of the client comes back nevertheless. */
+ZKT_CASE(a_descriptor_that_is_closed_stops_nobody)
+{
+    enum { MOST = 256 };
+    int closed = 0;
+    zkr_client *c = client(zkt_servers());
+    ZKT_BECOMES(threads(), 1, PATIENCE_MS);
+    for (int fd = 3; fd < MOST; fd++) {
+        closed += is_mailbox(fd) && close(fd) == 0;
+    }
+    assert_int_equal(closed, 1);
+    zkt_close(c);
+    assert_int_equal(threads(), 0);
 }

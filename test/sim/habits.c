@@ -11,7 +11,7 @@
 enum { HABITS = 40, FEW = 20 };
 
 /* A pair that should have met so often by chance, and never did, is one that the seeds keep apart. */
-enum { OFTEN = 8 };
+enum { OFTEN = 12 };
 
 struct habit {
     const char *name;
