@@ -286,6 +286,24 @@ static bool is_lost(const struct zkr__answer *answer)
     return answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
 }
 
+/* How long the answer took, and what that proves of the lease. */
+static void note_times(zkr_client *c,
+                       const struct zkr__request *r,
+                       const struct zkr__answer *answer) ZKR__LOCKED
+{
+    int64_t boot = c->door->boot();
+    if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
+        note_round_trip(c, boot - r->sent);
+        if (!is_write(r->kind)) {
+            note_read(c, boot - r->sent);
+        }
+    }
+    if (is_write(r->kind) && answer->code == ZKR_OK) {
+        zkr__lease_answered(&c->lease, r->sent, boot);
+        ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
+    }
+}
+
 static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
     static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
@@ -324,8 +342,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     if (r->alone) {
         as_create(c, &told);
     }
-    if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION &&
-        link == c->link) {
+    if (!is_lost(answer) && link == c->link) {
         c->unheard = 0;
         c->heard_at = zkr__now(c);
         if (is_write(r->kind)) {
@@ -334,17 +351,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         }
     }
     if (!r->answered) {
-        int64_t boot = c->door->boot();
-        if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
-            note_round_trip(c, boot - r->sent);
-            if (!is_write(r->kind)) {
-                note_read(c, boot - r->sent);
-            }
-        }
-        if (is_write(r->kind) && answer->code == ZKR_OK) {
-            zkr__lease_answered(&c->lease, r->sent, boot);
-            ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
-        }
+        note_times(c, r, answer);
         r->fn(r->ctx, r->tag, &told);
     }
     free_request(c, r);
