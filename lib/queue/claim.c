@@ -330,6 +330,7 @@ static void add_address(const struct zkr__claim *claim,
     if (creation->data != text) {
         memcpy(text, creation->data, creation->data_len);
     }
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the data have a length
     memcpy(text + creation->data_len, field, len);
     creation->data = text;
     creation->data_len = whole;
