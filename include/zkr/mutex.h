@@ -188,19 +188,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Threads:  any; the calling thread becomes the owner.
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
- * Cost:     none when it is kept: see Keeping. 1 round trip when free (create and list are sent together), 2 until
- *           parked behind others, then 0 or 1 after the event; 0 when re-entered. Each four to eight session timeouts
- *           of a wait cost one read, and nobody waits for its answer (client.h, Permissions). If only this client has
- *           used the path since its last acquire there, the number of the new node shows it, and no list is sent. If
- *           others came after all, that costs 1 round trip more, once. The second acquire of a path in a session leaves
- *           a watch on the path, for 1 request; the watch stays until the path is deleted or the session ends. The same
- *           goes for who locks again right after release: the list that granted it has shown who waits behind it, 64 at
- *           most, so it joins behind these without another list. Threads that come at once share lists. A client makes
- *           64 nodes at a time; the others of a larger crowd wait for their turn first. A hold that
- *           lasts longer than an eighth of the session timeout costs 1 list, which shows whether a write to its node
- *           can harm a waiter. If not, a lease probe writes zkr_contender.held_since_ms into the node in place of its
- *           check, which costs no further request. Only watches on the node that were set before have to be set again: its
- *           own, if it waited or has options.watch_node, and that of the contender behind it.
+ * Cost:     1 round trip when free, 2 until it waits behind others, then 0 or 1 after the event; none when re-entered or
+ *           kept (see Keeping). docs/costs.md of the source counts the requests.
  * Curator:  InterProcessMutex.acquire.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);

@@ -73,8 +73,8 @@ static void take(struct zkr__mailbox_owner *owner,
     struct zkr__news news = {.from = *from};
     bool legible = zkr__letter_read(&news, letter, len);
     zkr__lock(c);
-    if (legible && c->up && c->up->news) {
-        c->up->news(c->engine, &news);
+    if (legible && c->up && c->up->news_came) {
+        c->up->news_came(c->engine, &news);
     } else {
         c->news_ignored++;
     }

@@ -100,7 +100,7 @@ void zkr__news_pass_on(struct zkr__claim *claim)
     }
 }
 
-/* The last one that says so is told, and nobody else: only the waiter itself knows whether it is next. */
+/* Only the waiter itself knows whether it is next. The holder tells the last one that has said so, and nobody else. */
 static bool take_next(struct zkr__claim *claim,
                       const struct zkr__news *news) ZKR__LOCKED
 {

@@ -142,7 +142,7 @@ void zkr__session_events(struct zkr__upcalls *up)
     up->auth_refused = on_auth_refused;
     up->lease_expired = on_lease_expired;
     up->node_event = on_node_event;
-    up->news = on_news;
+    up->news_came = on_news;
     up->flush = on_flush;
     up->shutdown = on_shutdown;
 }

@@ -38,7 +38,7 @@ struct zkr__upcalls {
     void (*lease_expired)(void *engine); /* no hold is sure any more */
     void (*node_event)(void *engine, const char *path, enum zkr__node_event event);
     /* Of another process of this host (nearby.h). May be NULL. */
-    void (*news)(void *engine, const struct zkr__news *news);
+    void (*news_came)(void *engine, const struct zkr__news *news);
     void (*send_probe)(void *engine); /* one quorum write, then zkr__probe_done() */
     /* Do what is due at @now. Returns when to call next, or ZKR__NEVER. */
     int64_t (*run_timers)(void *engine, int64_t now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tap: a second descriptor of the connection of a handle. zookeeper_close() sends the end of the session behind all that
- * was submitted, waits until anything comes, and drops it. Whoever has a tap reads the answers instead, and so learns
+ * was submitted, waits until anything comes, and drops it. The owner of a tap reads the answers instead, and so learns
  * whether a server has ended the session, without a wait for the earlier answers first. Nothing is read before the handle
  * is closed.
  */

@@ -186,7 +186,7 @@ ZKT_CASE(news_grants_before_the_servers_know)
     part();
 }
 
-/* Who comes between the release and the end of the node is told at once. */
+/* A waiter that comes between the release and the end of the node gets the news at once. */
 ZKT_CASE(a_late_waiter_is_told)
 {
     prepare(&plain);
@@ -202,7 +202,7 @@ ZKT_CASE(a_late_waiter_is_told)
     part();
 }
 
-/* Who says falsely that it is next takes nobody's place for long: the last one is told. */
+/* The holder tells the last waiter that has claimed to be next, so an earlier false claim does no harm. */
 ZKT_CASE(the_last_that_says_so_is_told)
 {
     prepare(&plain);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for whom on one path: locks of ours and of other libraries, each pair in both directions. docs/interop.md has the
- * table of it between its marks: a row each, compared here; ZKR_WRITE_MATRIX=1 writes it instead.
+ * Locks of ours and of other libraries on one path, each pair in both directions: which of them waits for the other?
+ * docs/interop.md has the results in a table between marks. This program compares each row; with ZKR_WRITE_MATRIX=1 it writes
+ * the table.
  * Arguments: --two, and all peers.
  */
 #include <stdio.h>

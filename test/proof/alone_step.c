@@ -186,7 +186,7 @@ static void check_grant(void)
         bool by_client =
             e->kind == ZKR__EV_AHEAD_RELEASED || e->kind == ZKR__EV_ALL_READY;
         must(A->connected || by_client, "held without a connection");
-        /* News of another process comes in no order: our node may have been deleted by hand, and the event be on its way. */
+        /* News of another process comes in no order: another client may have deleted our node, and the event may be on its way. */
         bool told = e->kind == ZKR__EV_AHEAD_TOLD && A->own_news;
         bool knows = A->connected && e->kind != ZKR__EV_ALL_READY && !told;
         must(alone_is_there() || !knows, "held without a node");

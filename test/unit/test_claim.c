@@ -70,7 +70,7 @@ static const char *const examples[] = {
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
     "DEEPER: ahead-released > LISTING list check-own",
-    /* So does news of another process, at any depth; the node ahead is still there. */
+    /* News of another process grants as well, at any depth. The node ahead is still there. */
     "PARKED: ahead-told > HELD notify",
     "LISTING: listed found then-ours-if-held near > PARKED get-own get-ahead; got-own ours > same; "
         "ahead-told > HELD notify",
