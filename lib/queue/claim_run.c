@@ -199,7 +199,7 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
         begin_hold(claim);
     }
     if ((before == AS_PENDING || before == AS_KEPT) && c->stats.pending_deletes == 0) {
-        zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
+        zkr__deletes_done(c);
     }
 }
 

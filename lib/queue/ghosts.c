@@ -75,7 +75,7 @@ static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCK
     LL_DELETE(engine->ghosts, ghost);
     c->stats.pending_deletes -= ghost->let_go;
     if (ghost->let_go && c->stats.pending_deletes == 0) {
-        zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
+        zkr__deletes_done(c);
     }
     zkr__mem_free(ghost);
 }

@@ -171,6 +171,14 @@ void zkr__shut(zkr_client *c)
     }
 }
 
+void zkr__deletes_done(zkr_client *c)
+{
+    zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
+    if (c->finishing) {
+        zkr__wake_by(c, zkr__now(c));
+    }
+}
+
 int64_t zkr__to_boot(const zkr_client *c, int64_t at)
 {
     int64_t boot = c->door->boot(), pause = zkr__later(at - zkr__now(c), 0);

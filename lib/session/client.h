@@ -81,9 +81,10 @@ struct zkr__rest {
     int64_t session; /* 0 = it was not ended yet */
     unsigned char password[16];
     int64_t timeout_ms;
-    bool has_nodes;  /* that were not confirmed gone */
-    bool closing;    /* its handle is being closed */
-    int64_t gone_at; /* from then on the servers have ended it */
+    bool has_nodes;   /* that were not confirmed gone */
+    bool closing;     /* its handle is being closed */
+    int64_t gone_at;  /* from then on the servers have ended it */
+    int64_t failures; /* handles whose close was not confirmed */
 };
 
 /* How the last session ended. Times are by zkr__now(). */
@@ -287,6 +288,8 @@ void zkr__unlisten(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
 /* End all waits, and let none begin: zkr_client_shutdown(). */
 void zkr__shut(zkr_client *c) ZKR__LOCKED;
 
+/* No delete is pending any more. */
+void zkr__deletes_done(zkr_client *c) ZKR__LOCKED;
 /* A time of zkr__now() as one of CLOCK_BOOTTIME; the present if it has passed. */
 int64_t zkr__to_boot(const zkr_client *c, int64_t at) ZKR__LOCKED;
 /* The service (service.h) is to run by @at (zkr__now()). */

@@ -40,11 +40,13 @@ void zkr__finish_closed(zkr_client *c, bool over)
     }
     /* The timeout may end a tick later, which is at most half of it. */
     rest->gone_at = now + rest->timeout_ms * ZKR__MS * 3 / 2;
-    c->open_at = now;
+    int64_t pause =
+        zkr__retry_pause(&c->retry, rest->failures, zkr__retry_random(&c->random));
+    c->open_at = now + (rest->failures++ > 0 ? pause : 0);
     zkr__log(c, ZKR_LOG_WARN,
              ZKR__EVENT("end_unconfirmed",
                         .reason = "no server has confirmed the end of the session"));
-    zkr__wake_by(c, now);
+    zkr__wake_by(c, c->open_at);
 }
 
 /* The session was ended, and no server has confirmed that. */

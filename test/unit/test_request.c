@@ -16,17 +16,43 @@ static struct {
     struct zkr__asker *asker;
     int closed, submitted, lists;
     int refusal; /* ZooKeeper's code, 0 = take it */
+    int opened;
+    const struct zkr__answer
+        *at_close; /* to the last request, as the handle is closed */
+    bool has_tap;
+    bool
+        confirms; /* the tap reads what looks like the answer to the end of the session */
 } door;
 
 static void *open_kept(const struct zkr__open_args *args)
 {
     door.owner = args->owner;
+    door.opened++;
     return &door;
 }
 
 static void close_kept(void *zh)
 {
     door.closed++;
+    if (door.at_close) {
+        door.asker->answer(door.asker, door.at_close);
+    }
+    door.at_close = NULL;
+}
+
+static int tap_kept(void *zh)
+{
+    return door.has_tap ? 1 : -1;
+}
+
+static bool tap_end_kept(int tap, size_t answers)
+{
+    return door.confirms;
+}
+
+static void password_kept(void *zh, unsigned char password[16])
+{
+    memset(password, 0, 16);
 }
 
 static int submit_kept(void *zh,
@@ -56,6 +82,9 @@ static int timeout_kept(void *zh)
 static const struct zkr__door kept = {
     .open = open_kept,
     .close = close_kept,
+    .tap = tap_kept,
+    .tap_end = tap_end_kept,
+    .password = password_kept,
     .submit = submit_kept,
     .session_id = session_id_kept,
     .timeout_ms = timeout_kept,
@@ -115,6 +144,82 @@ static int64_t requests(zkr_client *c)
     zkr_stats stats;
     ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
     return stats.requests;
+}
+
+/* --- the end of a client --- */
+
+static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS, .zk_rc = -4},
+                                dropped = {.code = ZKR_ECONNLOSS, .zk_rc = -116};
+
+/*
+ * A delete has no answer when the client ends its session. @at_close: its answer, as the handle is closed. @confirms: then
+ * the tap reads what looks like the answer to the end.
+ */
+static zkr_client *ending_client(const struct zkr__answer *at_close, bool confirms)
+{
+    static const struct zkr__answer none = {.code = ZKR_ENONODE};
+    zkr_client *c = connected_client();
+    door.asker->answer(door.asker, &none);
+    ask(c, 1);
+    c->stats.pending_deletes = 1;
+    door.at_close = at_close;
+    door.has_tap = true;
+    door.confirms = confirms;
+    ZKT_RC(zkr_client_finish(c, 0), ZKR_ETIMEDOUT);
+    turn(c);
+    turn(c);
+    assert_true(door.closed > 0);
+    return c;
+}
+
+static void end(zkr_client *c)
+{
+    c->stats.pending_deletes = 0;
+    ZKT_MUST(zkr_client_close(c));
+}
+
+/* The connection was given up just before the close: no end was sent, whatever the tap reads. */
+ZKT_UNIT_CASE(an_end_that_was_not_sent_is_not_confirmed)
+{
+    zkr_client *c = ending_client(&dropped, true);
+    ZKT_MUST(zkr_client_finish(c, 0));
+    end(c);
+    c = ending_client(&lost, true);
+    ZKT_RC(zkr_client_finish(c, 0), ZKR_ETIMEDOUT);
+    turn(c);
+    assert_int_equal(door.opened, 2);
+    end(c);
+}
+
+/* The first try to end the session again comes at once, the next after a pause. */
+ZKT_UNIT_CASE(an_end_without_an_answer_is_sent_again_with_pauses)
+{
+    zkr_client *c = ending_client(&dropped, false);
+    turn(c);
+    assert_int_equal(door.opened, 2);
+    door.owner->session(door.owner, ZKR__SESSION_UP);
+    for (int i = 0; i < 3; i++) {
+        turn(c);
+    }
+    assert_int_equal(door.closed, 2);
+    assert_int_equal(door.opened, 2);
+    assert_true(c->service_at > zkr__clock_now());
+    end(c);
+}
+
+/* A turn finds out that no delete is pending any more; the next one ends the session. */
+ZKT_UNIT_CASE(the_last_delete_wakes_the_service)
+{
+    zkr_client *c = connected_client();
+    c->stats.pending_deletes = 1;
+    ZKT_RC(zkr_client_finish(c, 0), ZKR_ETIMEDOUT);
+    zkr__lock(c);
+    c->service_at = ZKR__NEVER;
+    c->stats.pending_deletes = 0;
+    zkr__deletes_done(c);
+    zkr__unlock(c);
+    assert_true(c->service_at <= zkr__clock_now());
+    end(c);
 }
 
 /* A server list may be given to a handle between its connection and the news of it; then nothing goes down in between. */
