@@ -59,7 +59,7 @@ static int open_client(struct env *env, const zkr_client_options *o)
     return rc;
 }
 
-int client_open(struct env *env, const char *owner, bool holds, bool guarded)
+int client_open(struct env *env, const char *owner, bool nearby, bool guarded)
 {
     const struct globals *g = &env->globals;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -78,7 +78,7 @@ int client_open(struct env *env, const char *owner, bool holds, bool guarded)
     o.log = g->log_level > 0 ? log_write : log_hint;
     o.log_level = g->log_level > 0 ? g->log_level : ZKR_LOG_WARN;
     o.log_ctx = (void *)(uintptr_t)&g->log_level;
-    o.nearby = holds;
+    o.nearby = nearby;
     o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
     int rc = open_client(env, &o);
     if (rc == ZKR_EINVAL) {

@@ -14,10 +14,10 @@
 typedef int (*client_work_fn)(void *ctx);
 
 /**
- * Opens env->client, which connects in the background. @owner: NULL = the library's default. @holds: locks may be
- * handed over to other processes of this host. @guarded: with a guardian, if there can be one.
+ * Opens env->client, which connects in the background. @owner: NULL = the library's default. @nearby: a
+ * mutex may be handed over to another process of this host. @guarded: with a guardian, if there can be one.
  */
-int client_open(struct env *env, const char *owner, bool holds, bool guarded);
+int client_open(struct env *env, const char *owner, bool nearby, bool guarded);
 /** Waits for the session, at most @ms. */
 int client_wait(const struct env *env, int64_t ms);
 /**

@@ -208,6 +208,7 @@ static int begin(struct lock *l)
     h->until = wait == ZKR_FOREVER ? NEVER : h->started + wait;
     h->what = l->o.permits_max > 0 ? "hold on permits of" : "lock on";
     h->revocable = l->o.permits_max == 0 && (l->o.any || l->o.path_count == 1);
+    h->nearby = h->revocable && !l->o.shared && !l->o.rw;
     char *owner = l->o.id ? NULL : owner_text(h->env->globals.command);
     int status = held_begin(h, owner ? owner : l->o.id);
     free(owner);

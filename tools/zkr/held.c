@@ -26,7 +26,7 @@ int held_begin(struct held *h, const char *owner)
     if (!say_begin()) {
         return cli_fail_thread();
     }
-    int status = client_open(h->env, owner, true, !h->no_guardian);
+    int status = client_open(h->env, owner, h->nearby, !h->no_guardian);
     h->grant.client = h->news.client = h->env->client;
     h->lease.grant = &h->grant;
     return status;

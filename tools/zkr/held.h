@@ -16,7 +16,8 @@ struct held {
     const char *path;
     const char *what; /* "lock on", for messages */
     bool revocable;   /* zkr revoke can ask for it */
-    bool once;        /* do not queue again afterwards */
+    bool nearby; /* a mutex: the next zkr on this host does not wait for the servers */
+    bool once;   /* do not queue again afterwards */
     bool no_guardian; /* nobody ends the session when zkr is killed */
     int kill_signal;
     int64_t delay_ms;    /* from a grant after a wait to the start of the command */
