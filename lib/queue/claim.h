@@ -38,9 +38,9 @@ struct zkr__claim {
     bool canceled : 1;
     /* The owner lets go before all of its code knows of the loss, as in an inner release. */
     bool relied_on : 1;
-    bool once : 1;    /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
-    bool taken : 1;   /* the owner has been told of the hold */
-    bool guarded : 1; /* the owner has got a check of the node, for writes of its own */
+    bool once : 1;      /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    bool taken : 1;     /* the owner has been told of the hold */
+    bool guarded : 1;   /* a write of the owner may come after the release: news.h */
     bool passed_on : 1; /* released, and the next process may be told so: news.h */
     enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */
     /* The list that the claim waits for. */

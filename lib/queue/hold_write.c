@@ -82,7 +82,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     bool same_nodes = x->round == x->claims[0]->k.round;
     for (uint32_t i = 0; i < x->count; i++) {
         bool at_fault = answer->failed_at == i && same_nodes;
-        /* It may still come: only the servers know when it cannot any more. */
+        /* The transaction may still come: only the servers know when it cannot any more. */
         x->claims[i]->guarded = x->claims[i]->guarded || verdict == UNKNOWN;
         zkr__claim_run(x->claims[i],
                        (struct zkr__claim_event){.kind = ZKR__EV_WRITTEN,

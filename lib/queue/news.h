@@ -14,8 +14,8 @@
  * and harms nobody.
  *
  * RELEASED is never sent
- * 1. by a hold with a write of its owner on the way (ZKR__DO_LET_LOOK then stands for ZKR__DO_HAND_OVER), or with
- *    zkr_mutex_guard(): the write could come after one of the next holder;
+ * 1. by a hold with a write of its owner on the way (ZKR__DO_LET_LOOK then stands for ZKR__DO_HAND_OVER), or
+ *    whose answer was lost, or with zkr_mutex_guard(): the write could come after one of the next holder;
  * 2. by zkr_mutex_release_multi() before the servers have answered;
  * 3. by a robust mutex, a member of several locks, a hold by a kept node, a read-write lock, a semaphore, a leader;
  * 4. when the lease is not sure at that moment, or the delete is not on its way.
