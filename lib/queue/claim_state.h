@@ -274,19 +274,20 @@ struct zkr__claim_state {
     enum zkr__phase next : 8; /* PAUSED: the phase to enter */
     enum zkr__own_watch own : 8;
     enum zkr__then then : 8; /* PARKED: from the verdict */
-    enum zkr__departure departure : 8;
-    enum zkr__downgrade downgrade : 8;
+    enum zkr__departure departure : 4;
+    enum zkr__downgrade downgrade : 4;
     enum zkr__metadata metadata : 8;
-    bool has_metadata; /* a hold is to have holder metadata */
-    bool leaving;      /* the owner has let go */
+    bool has_metadata : 1; /* a hold is to have holder metadata */
+    bool leaving : 1;      /* the owner has let go */
+    /* At present servers refuse to delete our node (REMOVING), or to list its directory (FINDING). */
+    bool refused : 1;
     bool
-        refused; /* at present servers refuse to delete our node (REMOVING), or to list its directory (FINDING) */
-    bool unchecked; /* HELD: servers refuse to look at our node; probes leave it out */
-    bool keeps_place; /* past the lease bound a hold is DOUBTED, else it is lost */
+        unchecked : 1; /* HELD: servers refuse to look at our node; probes leave it out */
+    bool keeps_place : 1; /* past the lease bound a hold is DOUBTED, else it is lost */
     /* The rule waits for the directory: lists leave a watch there. */
-    bool watch_children;
-    bool waited; /* the claim has been PARKED */
-    bool made_parents;
+    bool watch_children : 1;
+    bool waited : 1; /* the claim has been PARKED */
+    bool made_parents : 1;
     bool member : 1; /* of a group */
     /* Outcome of a member: its node was gone before all members were granted. */
     bool place_lost : 1;

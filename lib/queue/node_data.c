@@ -40,7 +40,7 @@ struct zkr__seen *zkr__seen_of(const struct zkr__answer *answer)
                                    .created_ms = answer->created_ms,
                                    .czxid = answer->czxid,
                                    .holds = zkr__has_metadata(answer->data, len),
-                                   .data_len = len};
+                                   .data_len = (unsigned)len};
     }
     if (seen && len > 0) {
         memcpy(seen->data, answer->data, len);

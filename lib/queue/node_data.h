@@ -33,7 +33,7 @@ bool zkr__is_compressed(const void *data, size_t len);
 struct zkr__seen {
     int64_t owner, created_ms, czxid;
     bool holds; /* it has holder metadata */
-    size_t data_len;
+    unsigned data_len;
     char data[];
 };
 

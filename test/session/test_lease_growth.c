@@ -99,7 +99,7 @@ static bool watch(struct pair *p)
 
 static void expect_one_holder(struct pair *p, int count)
 {
-    const int64_t end = zkt_now_ms() + 2 * PATIENCE_MS;
+    const int64_t end = zkt_now_ms() + 4 * PATIENCE_MS; /* two servers elect a leader */
     for (bool go_on = true; go_on; zkt_sleep_ms(1)) {
         go_on = false;
         for (int i = 0; i < count; i++) {

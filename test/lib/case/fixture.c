@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -13,9 +14,34 @@ enum { PATIENCE_MS = 20000 };
 
 static char path[128];
 
-/* What stands at the path, when a check has failed. */
-static void tell_nodes(void)
+/* The last lines that clients of zkt_client() have logged in this case. */
+enum { LINES = 32, LINE_SIZE = 400 };
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static char lines[LINES][LINE_SIZE];
+static int logged;
+
+static void keep_line(int level, const char *line, void *ctx)
 {
+    pthread_mutex_lock(&log_lock);
+    (void)snprintf(lines[logged % LINES], LINE_SIZE, "%lld ms: %s",
+                   (long long)zkt_now_ms(), line);
+    logged++;
+    pthread_mutex_unlock(&log_lock);
+}
+
+static void tell_lines(void)
+{
+    pthread_mutex_lock(&log_lock);
+    for (int i = logged > LINES ? logged - LINES : 0; i < logged; i++) {
+        print_error("%s\n", lines[i % LINES]);
+    }
+    pthread_mutex_unlock(&log_lock);
+}
+
+/* What stands at the path, when a check has failed, and what led to it. */
+static void tell(void)
+{
+    tell_lines();
     zkt_list list;
     const int rc = zkt_children(zkt_servers(), path, &list);
     print_error("at %s: %s", path,
@@ -31,7 +57,8 @@ static void tell_nodes(void)
 
 int zkt_enter(void **state)
 {
-    zkt_on_failure(tell_nodes);
+    zkt_on_failure(tell);
+    logged = 0;
     (void)snprintf(path, sizeof(path), "%s", zkt_unique_path("t"));
     zkt_door_focus(NULL);
     zkt_baseline();
@@ -127,6 +154,8 @@ zkr_client *zkt_client(const char *hosts, int64_t session_ms)
 {
     zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
     options.session_timeout_ms = session_ms;
+    options.log = keep_line;
+    options.log_level = ZKR_LOG_INFO;
     return zkt_client_with(hosts, &options);
 }
 
