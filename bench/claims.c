@@ -105,7 +105,7 @@ static void hold_all(struct stage *s, int size)
     }
 }
 
-/* Those that have been released are held anew. */
+/* Acquires again all claims that have been released. */
 static void hold_again(struct stage *s, int size)
 {
     for (int i = 0; i < sizes[size]; i++) {

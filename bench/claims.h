@@ -10,7 +10,7 @@
 
 enum { CLAIMS_BATCH = 8, CLAIMS_PROBE_MS = 100 };
 
-/* What the worker is told to do, a byte each; the end of the pipe is its end. */
+/* Commands to the worker, one byte each. It ends at the end of the pipe. */
 enum claims_command {
     CLAIMS_JOIN = 'j',   /* make all claims */
     CLAIMS_EVENTS = 'e', /* as many hand-overs as a batch has */

@@ -11,7 +11,7 @@ export LC_ALL=C
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 build=${ZKR_BENCH_BUILD:-$root/build/bench}
 
-# What is said goes to stderr: stdout is for numbers.
+# Messages go to stderr: stdout is for numbers.
 say() {
     printf 'bench: %s\n' "$*" >&2
 }

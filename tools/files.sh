@@ -21,7 +21,7 @@ files() { # GLOB...
         \( "${expression[@]}" \) -print | sed 's|^\./||' | sort
 }
 
-# Those of them that differ from the branch that this one goes to.
+# Prints the files that differ from the branch that this one will be merged into.
 changed() { # GLOB...
     local base
     if ! base=$(base_of_changes); then

@@ -74,7 +74,7 @@ trap 'exit 143' TERM
 # supervised COMMAND...: in a process group of its own, so that we hear signals meanwhile.
 supervised() {
     local status=0
-    as_root sh -c : # a password is asked for while there is a terminal
+    as_root sh -c : # sudo asks for a password while there is a terminal
     set -m
     "$@" </dev/null &
     job=$!
@@ -174,7 +174,7 @@ in_root() { # LOG COMMAND...
     "in_$engine" "$@" 2>&1 | tee "$log"
 }
 
-# What was built, and what ctest and ./run have written, as a tar archive.
+# Writes the build, and the output of ctest and ./run, as a tar archive.
 logs_inside() {
     if [ "$engine" = docker ]; then
         docker cp "$container:/zkrecipes/build" -

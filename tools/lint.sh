@@ -40,7 +40,7 @@ lint_fix() {
     files '*.c' '*.cpp' '*.h' '*.hpp' | tr '\n' '\0' | xargs -0 -r "clang-format-$clang" -i
 }
 
-# Those with a compile command: a part that is not built has none.
+# Lints the files with a compile command: a part that is not built has none.
 lint_tidy() {
     clang_tool clang-tidy || return 0
     linted 'lib/*.c' 'tools/*.c' | while IFS= read -r file; do

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Redis: SET name value NX PX ttl, and a script that compares and deletes. On several servers that is
- * Redlock: a majority of them, in less than the ttl; what was taken is given back when it is too few.
- * Who finds it held tries again after 100 ms, as redis-py does; for Redlock with some chance in it.
+ * Redlock: a majority of them, in less than the ttl; a minority that was taken is given back.
+ * A contender that finds the lock held tries again after 100 ms, as redis-py does; with Redlock after a random pause.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void *connect_all(void *session, const char *path, int number)
     return l;
 }
 
-/* Of all servers: who says yes? They are asked at the same time. */
+/* Sends the request to all servers at the same time, and counts those that agree. */
 static int votes(struct lock *l, bool take)
 {
     int yes = 0;

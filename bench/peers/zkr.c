@@ -37,7 +37,7 @@ static void *open_client(void)
 struct lock {
     zkr_mutex *mutex;
     zkr_semaphore *semaphore;
-    zkr_ticket *ticket; /* of the semaphore, or of who waits without a thread */
+    zkr_ticket *ticket; /* of the semaphore, or of a waiter without a thread */
     void (*granted)(void *contender);
     void *contender;
 };

@@ -242,9 +242,9 @@ ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
  *
  * Every call that waits on the client, or on an object that was made on it, returns ZKR_ECLOSED: acquires,
  * awaits, lists of contenders, watches, zkr_client_wait_connected(), and zkr_client_flush() with nodes left.
- * Later calls do so, too, and no new object can be made on the client. What is held stays held, and its
- * lease is renewed, until it is released. Releases, stops and destroys work as before. Then call
- * zkr_client_close(), which ends the session and everything left in it.
+ * Later calls return ZKR_ECLOSED, too, and no new object can be made on the client. Holds stay held, and the client
+ * renews their lease, until they are released. Releases, stops and destroys work as before. Then call
+ * zkr_client_close(), which ends the session and deletes the nodes that are left in it.
  *
  * @c  borrowed. It stays shut down; to call this again is no error.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file contenders.h
- * Lists of who holds and who waits, as the recipes return them.
+ * Lists of holders and waiters, as the recipes return them.
  */
 #ifndef ZKR_CONTENDERS_H
 #define ZKR_CONTENDERS_H

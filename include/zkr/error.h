@@ -62,7 +62,7 @@ enum zkr_code {
  */
 #define ZKR_EZK(rc) ((rc)-1000)
 
-/** What is known about a thread's last failure. Fixed size; long strings are cut, none is NULL. */
+/** The details of a thread's last failure. Fixed size; long strings are cut, none is NULL. */
 typedef struct zkr_error {
     int code;          /**< a ZKR_E… code; 0 = nothing has failed yet */
     int zk_rc;         /**< ZooKeeper's own code; 0 = none was involved */

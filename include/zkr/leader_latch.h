@@ -29,7 +29,7 @@
  * every function that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain
  * is called only while the latch leads: a term that ends before its on_gain could run causes no
  * callback at all. Nor does a disconnection, with step_down_when_suspended, that is over before its on_loss could
- * run. A lease that ended is told, even if it has begun anew by then.
+ * run. If the lease ended, on_loss is called even if the lease has begun anew by then.
  *
  * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and whatever others write into its
  * node, it goes on. It never writes to its node itself.
@@ -210,10 +210,10 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  *
  * @l  borrowed.
  *
- * Returns true if it does; false also for NULL and in a forked child. False when the lease bound has passed: what had to
- * be led must have stopped by then. It may still turn true again in the same term, when a late answer moves the bound
- * before the loss is told, and with step_down_when_suspended after a re-connect in its session. Once on_loss has told
- * a loss, that term is over for good without that option. False also until on_loss of an earlier term has returned.
+ * Returns true if it does; false also for NULL and in a forked child. False when the lease bound has passed: the work of
+ * the leader must have stopped by then. The result may turn true again in the same term: when a late answer moves the
+ * bound before on_loss is called, and with step_down_when_suspended after a re-connect in the same session. Without that
+ * option, a term is over for good once on_loss has been called. False also until on_loss of an earlier term has returned.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a remembered state.

@@ -95,10 +95,10 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  * slow, holds are lost, or not granted at all, and a longer session timeout helps. If answers take more than a twelfth of
  * the session timeout, a hold may be granted later, when its lease can be renewed in time.
  *
- * It is the lease of the session, and of no single node. That servers refuse to show or to change a node that is held (an
- * ACL, a quota, a server that is too busy) neither ends that hold nor any other: the session is proven without it, and
- * whether it is there, and whose it is, is asked now and then. Servers from 3.8.4 and 3.9.2 on do not tell the latter to
- * who may not read it.
+ * The lease covers the session, not individual nodes. If servers refuse to show or to change a node that is held (an
+ * ACL, a quota, a busy server), no hold ends: the client proves the session without that node, and checks from time to
+ * time that the node exists and who owns it. Servers from 3.8.4 and 3.9.2 on report the owner only to clients that may
+ * read the node.
  *
  * If a third party closes the session in our name, with its id and password, as Curator's test tool
  * KillSession does, the servers give the locks away at once. The lease is then wrong until the client

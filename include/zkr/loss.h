@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file loss.h
- * What a lost callback is told: which hold was lost, why, and what the client had seen.
+ * The argument of a lost callback: which hold was lost, why, and what the client had seen.
  */
 #ifndef ZKR_LOSS_H
 #define ZKR_LOSS_H

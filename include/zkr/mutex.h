@@ -28,11 +28,11 @@
  * **Keeping.** With options.keep_ms a lock that nobody else wants stays with its client. At the last release, when no
  * other contender is known, the node stays for up to keep_ms; the next acquire of the same client at the same path,
  * in any thread, by a ticket, or through another mutex with the option, checks the lease and holds at once. Threads and
- * tickets that wait meanwhile make no nodes: they hold by that node one after the other, in their order. News of another
- * contender ends it: the node is deleted at once if nobody holds by it, else at the next release, and the threads and
- * tickets that wait here join the queue behind the contender. The node is deleted likewise when the holder is asked to
- * release, and when keep_ms have passed since the first release, however busy threads are; then the first that waits makes
- * a new one. zkr_mutex_release_multi() always deletes it. A mutex that others wanted within the last second is not kept.
+ * tickets that wait meanwhile make no nodes: they hold by that node one after the other, in their order. When the client
+ * hears of another contender, it deletes the node: at once if nobody holds by it, else at the next release. The threads
+ * and tickets that wait in this client then join the queue behind that contender. A revocation, and the end of keep_ms
+ * after the first release, delete the node likewise, however busy the threads are; then the first waiter makes a new
+ * one. zkr_mutex_release_multi() always deletes it. A mutex that others wanted within the last second is not kept.
  * A try without a connection fails as without the option.
  * The prices:
  * - The fencing token is that of the node, so it no longer differs between holds of one client. The pair
@@ -87,8 +87,8 @@ typedef struct zkr_mutex zkr_mutex;
 typedef void (*zkr_mutex_lost_fn)(zkr_mutex *m, const zkr_lost *lost, void *ctx);
 
 /**
- * Called on the client's dispatch thread when a holder of @m, a thread or a ticket, is asked to release: by
- * zkr_mutex_revoke(), or by Curator's Revoker. Called once for each request, and not at all if the hold ends
+ * Called on the client's dispatch thread when zkr_mutex_revoke() or Curator's Revoker asks a holder of @m, a thread or a
+ * ticket, to release. Called once for each request, and not at all if the hold ends
  * first. The holder decides whether and when to release. A callback cannot release what a thread holds, so
  * notify that thread. It may release a ticket.
  */
@@ -119,8 +119,8 @@ typedef struct zkr_mutex_options {
      */
     int64_t keep_ms;
     /**
-     * Whoever would have to wait behind so many waiting contenders, of any client, fails at once with ZKR_EBUSY; 0 = the
-     * queue has no bound. Costs one list in each acquire. Not together with keep_ms.
+     * An acquire fails at once with ZKR_EBUSY if this many contenders, of any client, already wait; 0 = no
+     * bound. Costs one list in each acquire. Not together with keep_ms.
      */
     int64_t max_waiters;
     /**
@@ -341,7 +341,7 @@ ZKR_API int zkr_mutex_pass(zkr_mutex *m, int64_t *pass);
 ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
 
 /**
- * Who holds and who waits, in queue order; contenders of all processes and languages.
+ * Lists the holder and the waiters in queue order: contenders of all processes and languages.
  *
  * @m    borrowed; need not be held.
  * @out  the list on success, empty when the path does not exist; free it with
@@ -428,7 +428,7 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  * @m     borrowed; need not be held.
  * @node  its name, as zkr_mutex_contenders() returns it.
  *
- * So nobody else is asked when that contender has gone meanwhile. One that waits is notified once it holds.
+ * If that contender has gone meanwhile, no other one gets the request. A waiter gets the request once it holds.
  *
  * Returns ZKR_OK (asked, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
  * contender, or of a kind that is not asked), and the other codes of zkr_mutex_revoke().

@@ -77,7 +77,7 @@ typedef struct zkr_rwlock_options {
      * on. Costs one or two requests more.
      */
     int64_t watch_node;
-    /** Gets the side that is asked to release; NULL = none; implies watch_node. */
+    /** Called with the side that is to release; NULL = none; implies watch_node. */
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     int64_t

@@ -170,7 +170,7 @@ ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
                                   zkr_ticket **out);
 
 /**
- * Who holds permits, in all processes and languages.
+ * Lists the holders of permits in all processes and languages.
  *
  * @s    borrowed.
  * @out  the list on success, in the order of the nodes, one entry for each permit, empty when there is none;

@@ -174,8 +174,8 @@ ZKR_API int zkr_test_proxy_cut(zkr_test_proxy *p);
 ZKR_API int zkr_test_proxy_drop(zkr_test_proxy *p);
 
 /**
- * Pass nothing on: connections stay open but silent until zkr_test_proxy_heal(). What was held back is passed on
- * then.
+ * Pass nothing on: connections stay open but silent until zkr_test_proxy_heal(), which then passes on the bytes that were
+ * held back.
  *
  * @p     borrowed.
  * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both. With TO_CLIENT alone, the servers execute requests that the

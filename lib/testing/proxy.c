@@ -62,7 +62,7 @@ static void apply(zkr_test_proxy *p)
     conn **at = &p->conns;
 
     if (p->cut || p->drop_all) {
-        accept_all(p); /* who waits for accept() is connected, too */
+        accept_all(p); /* connections that wait for accept() count, too */
     }
     while (*at != NULL) {
         conn *c = *at;

@@ -117,8 +117,8 @@ int zkr_test_expire_session(const char *servers, int64_t session_id)
     do {
         const int rc = take_and_close(servers, session_id);
         /*
-         * The server (3.8) leaves a connection open by which the owner came back before the session was closed, and says
-         * nothing on it. Who asks for the session next, as this try has done, ends that one, before the refusal.
+         * If the owner reconnects just before the session is closed, the server (3.8) leaves that connection open and
+         * silent. The next connect request for the session, as in this try, closes it, and is then refused.
          */
         if (rc == ZKR_ESESSION && taken) {
             return ZKR_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first packets of a session, by hand: libzookeeper cannot take over a session and end it in one go. */
+/* Sends the first packets of a session itself: libzookeeper cannot take over a session and end it in one go. */
 #ifndef ZKR_TESTING_SESSION_H
 #define ZKR_TESTING_SESSION_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# selftest.sh layers|docs|words|pointers, or: selftest.sh symbols|circles NM CC. Runs a check on a small good
+# selftest.sh layers|docs|words|english|pointers, or: selftest.sh symbols|circles NM CC. Runs a check on a small good
 # tree, which must pass, then once on each bad variant of it, which must fail.
 set -eu
 check=$1
@@ -131,6 +131,19 @@ docs() {
         bad include/zkr/a.h 'zkr_more: no'
     { contract 'not there'; printf 'int zkr_more(int x);\n'; } |
         bad include/zkr/a.h 'not marked'
+}
+
+english() {
+    printf '/* Shows who holds a lock and who waits for it. */\n' | put tools/zkr/a.c
+    printf '/* Who waits is told. */\n' | put test/unit/a.c
+    good
+    printf '/* The node goes. Who waits for it gets the lock. */\n' | bad lib/queue/a.c 'Who'
+    printf '/*\n * Whoever locks again needs no list.\n */\n' | bad lib/queue/a.c 'Whoever'
+    printf '# What is no file is refused.\n' | bad tools/a.sh 'What is'
+    printf 'Those of the servers do.\n' | bad tools/zkr/a.1 'Those'
+    printf 'A lock ends. So does its session.\n' | bad README.md 'So does'
+    printf 'The holder is told.\n' | bad docs/a.md 'is told'
+    printf '/* Made by hand. */\n' | bad include/zkr/a.h 'by hand'
 }
 
 words() {

@@ -6,8 +6,9 @@
 # options may grow.
 # abi.sh record RECORD HEADERS SOVERSION: writes RECORD anew.
 #
-# What is looked at is no library but what programs are compiled against: a file of pointers to all public functions
-# and of all public constants; but for testing.h, whose library is linked into tests. That the library has just these functions is for the test static.symbols.
+# The object compared is not the library but what programs are compiled against: a file of pointers to all public
+# functions and of all public constants. testing.h is left out, because its library is linked into tests. The test
+# static.symbols checks that the library exports just these functions.
 set -euo pipefail
 export LC_ALL=C
 

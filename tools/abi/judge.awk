@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Reads what abidiff --leaf-changes-only --harmless says, and prints the lines that tell of a change which may break a
-# program that was compiled before; fails when there is one. What is not known to be harmless counts.
+# Reads the output of abidiff --leaf-changes-only --harmless and prints the lines about changes that may break a
+# program that was compiled before. Fails if there is one. A change counts unless it is known to be harmless.
 
 # The caller says the size of these, or gets a pointer to one that the library has made.
 function may_grow(name) {
@@ -25,7 +25,7 @@ function at_offset(line) {
 }
 /^[^ ]/ { kind = "" }
 
-# Those of ZooKeeper, in zkr/guard.h, are not ours to change.
+# ZooKeeper defines some types of zkr/guard.h: they are not ours to change.
 kind != "" && name !~ /^zkr_/ { next }
 
 kind == "struct" && may_grow(name) {

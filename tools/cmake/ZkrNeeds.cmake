@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds what the library stands on, and cmocka when the tests are built. What is missing is said at once
-# and in one place. zkr_left_out() is for what a build can do without; zkr_summary() says it at the end.
+# Finds the library's dependencies, and cmocka when the tests are built. All that are missing are reported together.
+# zkr_left_out() notes an optional part that is not built; zkr_summary() lists them at the end.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to the servers, which are asked again if the connection breaks. Each returns 0 or an exit code, reported. */
+/* Questions to the servers. Each is sent again if the connection breaks, and returns 0 or an exit code, reported. */
 #ifndef ZKR_CLI_ASK_H
 #define ZKR_CLI_ASK_H
 

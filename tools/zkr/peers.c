@@ -115,7 +115,7 @@ static char *ask_sessions(const char *host, const char *port, int64_t until)
     return text ? text : keep_if(ask(host, admin_port, get, until), "\"session_id\"");
 }
 
-/* What is wrong with a version, or NULL. */
+/* Returns the fault of a version, or NULL. */
 static const char *fault_of(const char *version)
 {
 #define REMEDY ": run 3.9.4 or later"

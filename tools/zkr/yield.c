@@ -66,7 +66,7 @@ static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *re
     return !zkr_err_retriable(rc);
 }
 
-/* One term after the other. Without a term nothing is asked. */
+/* Runs one term after the other. Between terms it sends no request. */
 static void *run(void *held)
 {
     enum { AGAIN_MS = 100 };
