@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tags of what claims ask. Pure. */
+/* The tags of a claim's requests. Pure. */
 #ifndef ZKR_QUEUE_ASKED_H
 #define ZKR_QUEUE_ASKED_H
 
@@ -22,7 +22,7 @@ enum zkr__asked {
 
 enum { ZKR__ASKED_BITS = 4 };
 
-/* The tag of a request: what was asked, and in which round. */
+/* The tag of a request: its kind and its round. */
 static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
 {
     return round << ZKR__ASKED_BITS | asked;

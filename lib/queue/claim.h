@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim: one node of ours in a queue. claim_state.h has its life. claim.c has its memory, its node, and the node that it
- * stands behind. All functions need the client's lock.
+ * A claim: one node of ours in a queue. claim_state.h describes its life. claim.c has its memory, its node, and its
+ * position behind another node. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_CLAIM_H
 #define ZKR_QUEUE_CLAIM_H
@@ -23,45 +23,47 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    int bytes; /* of the engine's node_bytes; with @reserves of the client's watch_reserved, too */
-    bool live;                    /* not GONE yet: the engine has a reference */
-    bool reserves : 1;            /* there is room for the watch on its own node */
+    int bytes; /* counted in the engine's node_bytes; if @reserves, reserved for a watch, too */
+    bool live;                    /* not GONE: the engine has a reference */
+    bool reserves : 1;            /* room is reserved for the watch on its own node */
     bool keeps_lease : 1;         /* counted in the client's `prepared` */
-    bool stands : 1, in_line : 1; /* in the directory: keep.h */
-    /* Its node is being made, or waits until fewer are: admission.h. */
+    bool stands : 1, in_line : 1; /* of its directory: keep.h */
+    /* Its node is being created, or the claim waits for admission: admission.h. */
     bool admitted : 1, awaits_admission : 1;
-    /* FINDING: the write ahead of the list has been answered; or the servers do not know such a write. */
+    /* FINDING: the write ahead of the list has been answered; or the servers do not support such a write. */
     bool written : 1, unwritable : 1;
     bool counted_refused : 1;
 
     /* Read by the recipe. */
     bool canceled : 1;
-    /* The owner lets go before all of its code knows of the loss, as in an inner release. */
+    /*
+     * Set if part of the owner's code may still rely on a lost hold when the owner leaves, as after an inner release.
+     */
     bool relied_on : 1;
     bool once : 1;      /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
-    bool taken : 1;     /* the owner has been told of the hold */
-    bool guarded : 1;   /* a write of the owner may come after the release: news.h */
+    bool taken : 1;     /* the owner was told of the hold */
+    bool guarded : 1;   /* a write of the owner may arrive after the release: news.h */
     bool passed_on : 1; /* released, and the next process may be told so: news.h */
-    enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */
+    enum zkr__hand_over came : 4; /* how the claim last left PARKED */
     /* The list that the claim waits for. */
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
-    /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. From a list since the grant. */
+    /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. From a list sent since the grant. */
     enum { ZKR__BEARS_UNKNOWN, ZKR__BEARS, ZKR__BEARS_NOT } bearing : 2;
-    unsigned char counted_as; /* in the client's statistics */
-    unsigned place;  /* contenders in front when the claim last looked; 0 = not known */
-    int detail;      /* ZooKeeper's code of a failure */
-    int parent_code; /* why the parents cannot be made */
-    int parent_detail;    /* ZooKeeper's code of that */
-    unsigned epoch;       /* of the session that the node belongs to */
-    unsigned revocations; /* requests of which the owner has not been told yet */
+    unsigned char counted_as; /* its counter in the client's statistics */
+    unsigned place;           /* contenders in front at the last list; 0 = not known */
+    int detail;               /* ZooKeeper's code of a failure */
+    int parent_code;          /* why the parents cannot be created */
+    int parent_detail;        /* ZooKeeper's code of that */
+    unsigned epoch;           /* of the session that owns the node */
+    unsigned revocations;     /* requests that the owner does not know yet */
     int64_t sequence;
     int64_t czxid;
-    int64_t held_since_ms;  /* by the wall's clock, ms since 1970; 0 = not held yet */
-    int64_t held_at;        /* zkr__now() of the same */
-    struct zkr__loss *loss; /* loss.c; NULL = nothing was lost, or no memory */
+    int64_t held_since_ms;  /* wall clock, ms since 1970; 0 = not held yet */
+    int64_t held_at;        /* the same time by zkr__now() */
+    struct zkr__loss *loss; /* loss.c; NULL = nothing was lost, or out of memory */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *on_change_ctx;
-    /* Of the thread that waits for the outcome. NULL = none does. */
+    /* Condition of the thread that waits for the outcome. NULL = none waits. */
     struct zkr__cv *sleeper;
 
     /* The engine's lists and tables. */
@@ -72,116 +74,117 @@ struct zkr__claim {
     struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
     struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
     unsigned list_tag;
-    unsigned unsent; /* set of zkr__action: to go out with those of other members */
+    unsigned unsent; /* set of zkr__action, to be sent with those of other members */
 
-    /* PARKED: behind another claim of this client, or a path. */
+    /* PARKED: the claim of this client ahead, or NULL if ahead_watcher watches a path. */
     struct zkr__claim *ahead;
-    struct zkr__claim *behind;                    /* list: the claims behind this one */
+    struct zkr__claim *behind;                    /* list: claims behind this one */
     struct zkr__claim *behind_prev, *behind_next; /* in the list of the claim ahead */
     struct zkr__path_watcher ahead_watcher;
-    /* The content of the node ahead when it was last read; NULL = not known, or a claim of this client. */
+    /* The content of the node ahead at its last read; NULL = not known, or a node of this client. */
     struct zkr__seen *seen;
-    /* The process that has made the node ahead, and the one that waits behind this claim. NULL = not known. */
+    /* The process that created the node ahead, and the process whose waiter is behind this claim. NULL = not known. */
     struct zkr__near *near;
     struct zkr__next *next_near;
-    /* The watcher of the node before the node ahead. NULL = that node is not watched. */
+    /* The watcher of the node before the node ahead. NULL = no watcher. */
     struct zkr__before *before;
 
-    struct zkr__group *group; /* NULL = none, or it has left the group */
+    struct zkr__group *group; /* NULL = none, or the claim has left the group */
 
-    struct zkr__timer timer; /* for the first of these */
+    struct zkr__timer timer; /* for the earliest of these times */
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
-    long thread; /* that asked for the claim */
-    /* The full path that was asked for, and from the answer on the path of our node. "" = none yet. */
+    long thread; /* the thread that made the claim */
+    /* The full path of the create request; after the answer, the path of our node. "" = none yet. */
     char node[];
 };
 
-/* Apart, as few of thousands of waiting claims look ahead. */
+/* Allocated apart, because few of thousands of waiting claims look ahead. */
 struct zkr__before {
     struct zkr__path_watcher watcher;
     struct zkr__claim *claim;
 };
 
-/* How to join, and whom to notify. */
+/* How to enter a queue, and whom to notify. */
 struct zkr__entry {
     bool once; /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
     /*
-     * A claim that is undecided then fails by itself: with ZKR_ETIMEDOUT behind another one, with ZKR_ENOANSWER when
-     * no server has said where it stands. For a claim on which no thread sleeps. 0 or ZKR__NEVER = none.
+     * For a claim on which no thread sleeps. A claim that is still undecided at this time fails: with ZKR_ETIMEDOUT
+     * behind another claim, with ZKR_ENOANSWER if no server has shown its place. 0 or ZKR__NEVER = none.
      */
     int64_t deadline;
-    long thread; /* for the owner text; 0 = the calling one */
+    long thread; /* for the owner text; 0 = the calling thread */
     /*
-     * Called with the lock held at each change of the outcome (granted, failed, lost, in doubt). It must not block,
-     * and may leave the claim. NULL = none.
+     * Called with the lock held at each change of the outcome (granted, failed, lost, in doubt). It must not block, and
+     * it may leave the claim. NULL = none.
      */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *ctx;
 };
 
 /*
- * A claim that has not begun, with two references: its owner's, and the engine's until the claim is GONE. NULL: no memory.
+ * Returns a claim that has not started, with two references: the owner's, and the engine's until the claim is GONE.
+ * NULL if out of memory.
  */
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine,
                                    const struct zkr__entry *entry) ZKR__LOCKED;
 /*
- * Is there room for the node of one more claim, and for the watch on it in a queue with watch_node? If not, no claim may be
- * made, unless it takes the place of another.
+ * Is there room for the node of one more claim, and for the watch on it in a queue with watch_node? If not, the caller
+ * may make a claim only in place of another one.
  */
 bool zkr__claim_fits(const struct zkr__queue *q,
                      const struct zkr__engine *engine) ZKR__LOCKED;
-/* The claim is to be one of @q: have room for the watch on its own node, if @q wants it. False: there is none. */
+/* Before the claim moves to @q: reserve room for the watch on its own node, if @q wants that watch. False: no room. */
 bool zkr__claim_reserve(struct zkr__claim *claim,
                         const struct zkr__queue *q) ZKR__LOCKED;
-/* A GONE claim needs no room any more. */
+/* Give back the room of a claim that is GONE. */
 void zkr__claim_recount_bytes(struct zkr__claim *claim) ZKR__LOCKED;
-/* A reference keeps the memory, and the text of the node. */
+/* A reference keeps the memory and the text of the node. */
 static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
 {
     claim->refs++;
 }
 
-/* The last one frees the claim. */
+/* The last reference frees the claim. */
 void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* News of other processes may come to the claim, and go from it. */
+/* The claim may receive and send news of other processes. */
 static inline bool zkr__claim_hears_news(const struct zkr__claim *claim) ZKR__LOCKED
 {
     return claim->q->hears_news && !claim->k.member && claim->q->c->nearby;
 }
 
-/* The claim waits for a holder, by a node of its own or in the line of its directory, and not for an answer. */
+/* The claim waits for a holder, with a node of its own or in the line of its directory, and not for an answer. */
 bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
-/* It waits for a holder; a READY claim waits for other members of its group. */
+/* The claim waits for a holder. A READY claim does not: it waits for other members of its group. */
 bool zkr__claim_is_parked(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
-/* Tell the owner of revocation requests, if the owner has been told of the hold. */
+/* Notify the owner of revocation requests, if the owner was told of the hold. */
 void zkr__claim_tell_revocations(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- its node --- */
 
-/* Room for an owner text with a field behind it. A longer owner text is cut if it has a field to get. */
+/* Room for an owner text followed by a field. A longer owner text is cut if a field follows. */
 enum { ZKR__OWNER_TEXT_MAX = 1024 };
 
-/* The data with which the node of @claim is made: fills in all of @creation. @text is room for them. */
+/* Fill in all of @creation for the node of @claim. @text is room for the data. */
 void zkr__claim_fill_data(const struct zkr__claim *claim,
                           struct zkr__creation *creation,
                           char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
-/* The same with holder metadata, allocated. NULL: there are none to write, or no memory. */
+/* The same data with holder metadata, allocated. NULL: no metadata to write, or out of memory. */
 char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len) ZKR__LOCKED;
 
-/* Write the path to ask for, under a new GUID, where the path of our node will stand. 0 or errno. */
+/* Write a new path, with a new GUID, into claim->node. Returns 0 or errno. */
 int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
-/* Our node is at @path, which comes from the server. False: it cannot be ours, or no memory. */
+/* The server says that our node is at @path. False: that cannot be our node, or out of memory. */
 bool zkr__claim_know_node(struct zkr__claim *claim,
                           const char *path,
                           enum zkr__name_kind kind) ZKR__LOCKED;
-/* From now on our node is to be of @kind, READ or WRITE, with the number it has. */
+/* From now on our node is of @kind, READ or WRITE, with its present number. */
 void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind) ZKR__LOCKED;
-/* Out of the tables; the text stays. */
+/* Remove our node from the tables; claim->node stays. */
 void zkr__claim_forget_node(struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim of this client whose node is at @path, or NULL. */
 static inline struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
@@ -194,32 +197,32 @@ static inline struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
 /* The claim of this client whose node in @d has this name, or NULL. */
 struct zkr__claim *zkr__claim_in(const struct zkr__directory *d,
                                  const char *name) ZKR__LOCKED;
-/* The claim waits for no list any more: children_cache.h. */
+/* Stop waiting for a list: children_cache.h. */
 void zkr__claim_drop_list(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Stand behind the child @name: a claim of this client, or a path. False: no memory. */
+/* Wait behind the child @name: a claim of this client, or a path to watch. False: out of memory. */
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
-/* How many contenders are in front of a claim with a node that waits, as far as is known; 0 = not known. */
+/* The number of contenders in front of a claim that waits with a node, as far as known; 0 = not known. */
 int64_t zkr__claim_place(const struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim watches the path of the child @name already, as the node ahead. */
+/* The claim already watches the child @name as the node ahead. */
 bool zkr__claim_stands_behind(const struct zkr__claim *claim,
                               const char *name) ZKR__LOCKED;
-/* Watch the directory. False: no memory. */
+/* Watch the directory. False: out of memory. */
 bool zkr__claim_watch_children(struct zkr__claim *claim) ZKR__LOCKED;
-/* Watch the child @name, which is before the node ahead. False: no memory. */
+/* Watch the child @name, which is before the node ahead. False: out of memory. */
 bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
-/* The path of that node. NULL = none is watched. */
+/* The path of the watched node before the node ahead. NULL = none is watched. */
 const char *zkr__claim_before(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
-/* Takes one claim out of `behind`; NULL: there is none. */
+/* Removes one claim from `behind` and returns it; NULL = none is left. */
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* A claim needs the lease from now on. A short hold, or wait, costs no probe, unless little of the lease is left. */
+/* A claim needs the lease from now on. A short hold or wait costs no probe, unless little of the lease is left. */
 void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
-/* The claim has made a step: note whether the lease is to be kept for it. */
+/* After a step: note whether the client has to keep the lease for the claim. */
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* The claim has made a step: note when its watch is to be doubted. */
+/* After a step: note when to doubt the watch of the claim. */
 void zkr__claim_settle_doubt(struct zkr__claim *claim) ZKR__LOCKED;
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of a claim (claim_state.h): of each state, and of each step. Pure, in constant time. claim_run.c
- * checks them after each step, and test/proof in every state that a claim can reach.
+ * The invariants of a claim (claim_state.h): of each state and of each step. Pure, in constant time. claim_run.c checks
+ * them after each step, and test/proof in every state that a claim can reach.
  *
- * Each function returns NULL if all hold, else what is wrong, in words.
+ * Each function returns NULL if all invariants hold, else a description of the fault.
  */
 #ifndef ZKR_QUEUE_CLAIM_INVARIANT_H
 #define ZKR_QUEUE_CLAIM_INVARIANT_H
 
 #include "queue/claim_state.h"
 
-/* Between two steps. */
+/* Checks a state between two steps. */
 const char *zkr__claim_invariant(const struct zkr__claim_state *k);
 
-/* The step at @e has led from @before to @after. */
+/* Checks the step from @before to @after at @e. */
 const char *zkr__claim_step_invariant(const struct zkr__claim_state *before,
                                       const struct zkr__claim_event *e,
                                       const struct zkr__claim_state *after);

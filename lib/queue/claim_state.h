@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a claim, which is one node of ours in a queue: phases, events, and what the claim asks for.
- * zkr__claim_step() moves it. All of it is pure: no I/O, no lock, no clock, no memory.
+ * The life of a claim, which is one node of ours in a queue: its phases, the events, and the actions that follow.
+ * zkr__claim_step() makes each transition. All of this is pure: no I/O, no lock, no clock, no memory.
  *
  *             create and list                 not first
  *   CREATING ------------------> LISTING ------------------> PARKED <--+
  *     ^  |                        ^  |  |                      |       | others ahead,
  *     |  | reply lost             |  |  | first           end  |       | or not sure
  *     |  v                        |  |  +--------> HELD <------+       |
- *     | FINDING -----> ADOPTING --+  |    lease |  ^ | end of the one  |
+ *     | FINDING -----> ADOPTING --+  |    lease |  ^ | end of the node |
  *     |  | no node     is it ours?   |     over v  | | ahead           |
  *     |  |                           |     DOUBTED  | +--> LISTING -----+
  *     |  |                           |  a write is  |
@@ -16,43 +16,43 @@
  *            that waits              +--> PROVING --+
  *                                                       release, any time: REMOVING --> GONE
  *
- * When a list lacks our node, the claim is ADOPTING again: only a get tells that the node is gone. From one list to the
- * next the node ahead has a lower number, or the servers contradict themselves: then the lists pause.
+ * If a list lacks our node, the claim is ADOPTING again: only a get proves that the node is gone. From one list to the
+ * next the number of the node ahead must fall. If it does not, the servers contradict themselves, and the lists pause.
  *
- * A writer's hold may go on as a reader's (a downgrade): see enum zkr__downgrade.
+ * A writer's hold may continue as a reader's (a downgrade): see enum zkr__downgrade.
  *
- * Each phase from CREATING to DOUBTED, but for PARKED and HELD, waits for an answer to what the claim asked when it
- * entered the phase. What cannot be asked now waits in PAUSED for the connection, for the end of a pause, or for its
- * turn in a crowd (admission.h); `next` is the phase to enter then.
+ * On entering a phase from CREATING to DOUBTED, except PARKED and HELD, the claim sends requests and waits for an
+ * answer. If it cannot send them now, it is PAUSED until there is a connection, until a pause ends, or until it is
+ * admitted (admission.h); `next` is the phase to enter then.
  *
- * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and then
- * removes the node.
+ * "Leaving" is not a phase. A claim whose owner has left still has to learn whether its node was created, and then
+ * deletes the node.
  *
- * A try that would probably make its node in vain is *wary*: it is LOOKING before it is CREATING. The node of a try
- * keeps other claims from being granted while it is there, so a try that is going to fail had better make none.
+ * A try that would probably create its node in vain is *wary*: it is LOOKING before it is CREATING. While the node of a
+ * try exists, it keeps other claims from being granted, so a try that is going to fail should create none.
  *
- * A *member* is made and granted together with the other claims of its group (group.c). What would grant it makes
- * it READY, and all members of the group go on from there. A member whose node is gone does not enter anew: it is
- * *place_lost*, and GONE.
+ * A *member* is created and granted together with the other claims of its group (group.c). When nothing blocks a member
+ * it is READY, and all members of the group continue from there. A member whose node is gone does not enter again: it
+ * is *place_lost*, and GONE.
  *
- * An answer carries the round in which it was asked, and answers of an earlier round are dropped before they get here.
- * A transition that gives up what is in flight begins a new round.
+ * A *round* numbers the requests of a claim. An answer carries the round of its request, and answers of an earlier
+ * round are dropped before they get here. A transition that abandons its requests in flight begins a new round.
  *
- * --- Whose node it is. Lists and checks show that a node has our name. They do not show that it is ours: another session
- * may have deleted our node, and made a node of that name. So neither of them grants by itself. A get of our own node goes
- * out ahead of each list and each check, unless a silent watch on the node exists, and the grant waits for the answer. Only
- * the list that goes out with the create, or with its answer, needs no such get: the node was made just before. The list
- * that follows the end of the node ahead will probably grant: the get goes out behind it, without a watch, as a short hold
- * needs none. A node that is ours then was there when the list was sent. If that list has to wait for another list to be
- * answered, the get is ahead of it, and is sent again. A member that is READY is granted by an older
- * list, so it watches its node as soon as another member is PARKED.
+ * --- Ownership of a node. A list or a check shows that a node has our name, but not that our session made it: another
+ * session may have deleted our node and created a node of that name. So neither grants by itself. A get of our own node
+ * goes out ahead of each list and each check, unless a watch on the node is set, and the grant waits for the answer.
+ * Only the list sent with the create, or on its answer, needs no such get, because the node was created just before.
+ * The list after the end of the node ahead will probably grant. There the get follows the list, without a watch,
+ * because a short hold needs none. If it finds our node, the node existed when the list was sent. If that list had to
+ * wait for the answer to another list, the get went out ahead of it and is sent again. A READY member is granted by an
+ * older list, so it watches its node as soon as another member is PARKED.
  *
- * --- Without room for a watch (session/watches.h) nobody polls. A claim fails that waits for a node or for the directory,
- * and so does a READY member. Any other claim does without the watch on its own node: it is SEEN, and gets the node again
- * when that decides.
+ * --- Without room for a watch (session/watches.h) no claim polls. A claim that waits for a node or for the directory
+ * fails, and so does a READY member. Any other claim goes without the watch on its own node: that node is OWN_SEEN, and
+ * the claim gets it again when a grant depends on it.
  *
- * --- Looking ahead. A claim that is PARKED behind the node C, with other nodes before C, would have to list when C is
- * gone. So the claim also watches B, the node before C, and does what there is to do while C holds:
+ * --- Looking ahead. A claim PARKED behind node C, with other nodes before C, would need a list after the end of C. So
+ * the claim also watches B, the node before C, and lists while C holds:
  *
  *                   B gone                    only C is ahead                 C gone
  *   BEHIND_MORE ------------> LOOK_ASKED ----------------------> PREPARED ------------> HELD
@@ -60,25 +60,25 @@
  *        +--- others before C --+     +---------------------------------------    |
  *   BEHIND_TWO ------------------------------ B gone -----------------------------+
  *
- * Why that is sound: a claim may hold when each node is deleted that a list showed ahead of its own node, if its own node
- * was there when the list was sent. Numbers only grow, so any such list, however old, shows all nodes that will ever be
- * ahead; later nodes are behind. So neither the order of the events and the list matters, nor whether B ever held. When B
- * and C are all that the list showed, no other list is needed. It rests on six conditions:
- * 1. Only a deletion counts: the event, or "no node" as the answer to the get that was to set the watch. A change of the
- *    data uses the watch up, and the node is asked for anew; but not while a list is on its way: see leave_to_list().
- * 2. Our own node has been there all the time, and so has its parent, whose numbers would begin anew otherwise. Events
- *    come in order: when that of C comes, our own node is watched, by a get that found it ours, and the watch is silent.
- *    While the answer to that get is still to come, the grant waits for it.
- * 3. There was no re-connection meanwhile. The events that a re-connection brings come in no order, so it ends the
- *    look-ahead: the end of C is followed by a list then.
- * 4. Numbers do not begin anew while the claim waits: a claim with a high number does not look ahead (claim_io.c).
- * 5. An event proves nothing about the lease. So the grant needs the lease that each grant needs. From the moment the
- *    list is asked for, the client probes as if it held, and the lease is there when C goes, however long C held.
- * 6. The rule allows it (rule.h): the first holds, and C holds alone. Where a writer may have become a reader, no two
- *    events are enough; readers, permits and members of groups do not look ahead.
+ * Why this is sound: a claim may hold once every node that a list showed ahead of its own node is deleted, if its own
+ * node existed when the list was sent. Numbers only grow, so any such list, however old, shows all nodes that will ever
+ * be ahead. So the order of the events and the list does not matter, nor whether B ever held. If the list showed only B
+ * and C ahead, no other list is needed. This rests on six conditions:
+ * 1. Only a deletion counts: the event, or "no node" as the answer to the get that was to set the watch. A change of
+ *    the data uses up the watch, and the claim gets the node again, unless a list is in flight: see leave_to_list().
+ * 2. Our own node has existed all the time, and so has its parent, because a new parent numbers its children from 0.
+ *    Events arrive in order: when that of C arrives, the watch on our own node, set by a get that found the node ours,
+ *    has not fired. If the answer to that get is outstanding, the grant waits for it.
+ * 3. There was no re-connection. The events that a re-connection brings arrive in no order, so a re-connection ends the
+ *    look-ahead, and a list follows the end of C.
+ * 4. Numbers do not restart while the claim waits: a claim with a high number does not look ahead (claim_io.c).
+ * 5. An event proves nothing about the lease, so the grant needs a sure lease, as each grant does. From the request for
+ *    the list on, the client probes as if it held, so the lease is sure when C ends, however long C held.
+ * 6. The rule allows it (rule.h): the first child holds, and C holds alone. Where a writer may have become a reader,
+ *    two events are not enough. Readers, permits and members of groups do not look ahead.
  *
- * When B leaves early, that costs one list more. When an event is missed, or there is no room for the watch on B, the end
- * of C is followed by a list.
+ * If B leaves early, the look-ahead costs one more list. If an event is missed, or there is no room for the watch on B,
+ * a list follows the end of C.
  */
 #ifndef ZKR_QUEUE_CLAIM_STATE_H
 #define ZKR_QUEUE_CLAIM_STATE_H
@@ -91,184 +91,187 @@
 #include "queue/rule.h"
 
 enum zkr__phase {
-    ZKR__PAUSED,     /* nothing is asked; `next` follows */
+    ZKR__PAUSED,     /* waits for no answer; `next` follows */
     ZKR__LOOKING,    /* a wary try: is there room for its node? */
     ZKR__CREATING,   /* create and list are sent together */
-    ZKR__FINDING,    /* the create's reply is lost: write, list, look for our GUID */
-    ZKR__ADOPTING,   /* found that way: get our node, with a watch, and list */
-    ZKR__LISTING,    /* our node exists; where does it stand? */
+    ZKR__FINDING,    /* the create's reply is lost: write, list, search for our GUID */
+    ZKR__ADOPTING,   /* found by its GUID: get our node, with a watch, and list */
+    ZKR__LISTING,    /* our node exists; what is its place? */
     ZKR__PARKED,     /* behind another node */
     ZKR__READY,      /* a member that nothing blocks; not all other members are READY */
-    ZKR__CONFIRMING, /* nothing blocks us, once the get of our own node finds it */
+    ZKR__CONFIRMING, /* nothing blocks us; the get of our own node must find it */
     ZKR__PROVING,    /* first, but the session may end: a write must be answered */
     ZKR__HELD,
-    ZKR__DOUBTED, /* held until the lease bound passed; again when a write is answered */
-    ZKR__REMOVING, /* deleting our node, as often as it takes */
-    ZKR__GONE      /* no node of ours is on the server, and nothing is to be done */
+    ZKR__DOUBTED,  /* held until the lease bound passed; a write may prove it again */
+    ZKR__REMOVING, /* deleting our node, until a delete succeeds */
+    ZKR__GONE      /* no node of ours is on the server, and nothing is left to do */
 };
 
+/* What happened. After a colon: the fields of struct zkr__claim_event that are set. */
 enum zkr__event_kind {
-    ZKR__EV_START,        /* begin */
+    ZKR__EV_START,        /* start */
     ZKR__EV_CONNECTED,    /* connected, or connected again */
-    ZKR__EV_PAUSE_OVER,   /* of ZKR__DO_RETRY, ZKR__DO_PACE or ZKR__DO_LINE_UP */
+    ZKR__EV_PAUSE_OVER,   /* the pause of DO_RETRY, DO_PACE or DO_LINE_UP is over */
     ZKR__EV_SESSION_OVER, /* the session ended, our node with it */
     ZKR__EV_CREATED,      /* answer to the create: code, exhausted */
     ZKR__EV_LISTED,       /* answer to a list: code, found, verdict */
-    ZKR__EV_GOT_AHEAD,    /* answer to get and watch of the node ahead: code */
+    ZKR__EV_GOT_AHEAD,    /* answer to the get, with a watch, of the node ahead: code */
     ZKR__EV_GOT_OWN,   /* answer to a get of our node: code, ours, exhausted, checked */
-    ZKR__EV_GOT_OWNER, /* answer to the question whose node it is: code, ours */
-    ZKR__EV_AHEAD_GONE, /* the node ahead was deleted, or stopped waiting */
-    /* The node ahead is of a claim of this client, which held until now. */
+    ZKR__EV_GOT_OWNER, /* answer to DO_ASK_OWNER: code, ours */
+    ZKR__EV_AHEAD_GONE, /* the node ahead was deleted, or does not wait any more */
+    /* The node ahead belongs to a claim of this client, which has just released its hold. */
     ZKR__EV_AHEAD_RELEASED,
-    /* The same, but a write of that claim's owner may still come. */
+    /* The same, but a write of that claim's owner may still arrive. */
     ZKR__EV_AHEAD_WRITES,
     /*
-     * The node ahead is of another process of this host, which held by it until now, and says so. The node is still there
-     * (news.h).
+     * The node ahead belongs to another process of this host, which says that it has released its hold. The node still
+     * exists (news.h).
      */
     ZKR__EV_AHEAD_TOLD,
-    ZKR__EV_AHEAD_CHANGED,  /* what we watch changed, which used up the watch */
-    ZKR__EV_GOT_BEFORE,     /* answer to get and watch of the node before: code */
-    ZKR__EV_BEFORE_GONE,    /* the node before the node ahead was deleted */
-    ZKR__EV_BEFORE_CHANGED, /* it changed, which used up the watch */
+    ZKR__EV_AHEAD_CHANGED, /* what we watch changed, which used up the watch */
+    ZKR__EV_GOT_BEFORE,  /* answer to the get, with a watch, of the node before: code */
+    ZKR__EV_BEFORE_GONE, /* the node before the node ahead was deleted */
+    ZKR__EV_BEFORE_CHANGED, /* that node changed, which used up the watch */
     ZKR__EV_OWN_GONE,       /* our node was deleted */
     ZKR__EV_OWN_CHANGED,    /* its data changed, which used up the watch */
-    ZKR__EV_OWN_UNCHECKED,  /* a server refused to look whether our node is there */
+    ZKR__EV_OWN_UNCHECKED,  /* a server refused to check whether our node exists */
     ZKR__EV_ALL_READY,      /* no member of the group is blocked */
     ZKR__EV_PROVED,         /* answer to the write of PROVING or DOUBTED: code */
     ZKR__EV_REMOVED,        /* answer to the delete: code */
     ZKR__EV_RESTORED,       /* answer to the write over a revocation request: code */
     ZKR__EV_QUIET,          /* parked or held for a while: watch our own node */
-    /* A watch has been silent for long: zkr__engine_doubts_at(). */
+    /* A watch has not fired for long: zkr__engine_doubts_at(). */
     ZKR__EV_UNHEARD,
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
-    ZKR__EV_GIVE_UP,       /* the claim is not to wait any more: code */
-    ZKR__EV_WRITING,       /* a transaction of the owner's is sent: deletes */
-    ZKR__EV_WRITTEN,       /* answer to that: code, deletes */
-    /* Our data are written with holder metadata, if no other client has changed them. */
+    ZKR__EV_GIVE_UP,       /* the claim must not wait any more: code */
+    ZKR__EV_WRITING,       /* a transaction of the owner is sent: deletes */
+    ZKR__EV_WRITTEN,       /* answer to that transaction: code, deletes */
+    /* A write of holder metadata to our node is sent; it fails if another client has changed the data. */
     ZKR__EV_METADATA_SENT,
-    ZKR__EV_NOTED,      /* answer to that: code, refused */
-    ZKR__EV_DOWNGRADE,  /* the owner goes on as a reader */
-    ZKR__EV_DOWNGRADED, /* answer to that: code, refused */
-    ZKR__EV_KEPT, /* the owner lets go of a hold, and the node stays for the next hold */
-    ZKR__EV_TAKEN, /* there is a next owner: passed */
-    ZKR__EV_LEAVE, /* the owner lets go: released, timed out, canceled */
+    ZKR__EV_NOTED,      /* answer to that write: code, refused */
+    ZKR__EV_DOWNGRADE,  /* the owner continues as a reader */
+    ZKR__EV_DOWNGRADED, /* answer to DO_DOWNGRADE: code, refused */
+    ZKR__EV_KEPT,       /* the owner releases, and the node stays for the next hold */
+    ZKR__EV_TAKEN,      /* a kept claim has a new owner: passed */
+    ZKR__EV_LEAVE,      /* the owner leaves: released, timed out, canceled */
     ZKR__EV_KINDS
 };
 
 /* PARKED: what is known of the nodes before the node ahead. */
 enum zkr__look_ahead {
-    ZKR__LOOKS_NOT,   /* nothing, and the claim does not look ahead */
-    ZKR__BEHIND_MORE, /* the nearest is watched; others may be before it */
-    ZKR__BEHIND_TWO,  /* the nearest is watched; there is none before it */
-    ZKR__LOOK_ASKED, /* the nearest is gone; a list is to tell which others are there */
-    ZKR__PREPARED,   /* they are all gone */
-    ZKR__BEHIND_FIRST, /* there never were any */
+    ZKR__LOOKS_NOT,    /* nothing: the claim does not look ahead */
+    ZKR__BEHIND_MORE,  /* the nearest is watched; others may be before it */
+    ZKR__BEHIND_TWO,   /* the nearest is watched; no other is before it */
+    ZKR__LOOK_ASKED,   /* the nearest is gone; a list will show which others remain */
+    ZKR__PREPARED,     /* they are all gone */
+    ZKR__BEHIND_FIRST, /* there never was any */
 };
 
-/* What a list says to wait for: a node, the node of a claim of this client, any change of the directory. */
+/*
+ * What a claim has to wait for, after a list: a node, the node of a claim of this client, any change of the directory.
+ */
 enum zkr__wait { ZKR__WAIT_NODE, ZKR__WAIT_NEIGHBOUR, ZKR__WAIT_CHILDREN };
 
 struct zkr__claim_event {
     enum zkr__event_kind kind;
 
-    /* Of the client, at any event. */
+    /* Of the client, at every event. */
     bool connected; /* requests can be sent */
-    bool sure;      /* the lease bound lies ahead */
-    bool ample;     /* and far enough for a probe to be answered before it */
+    bool sure;      /* the lease bound is in the future */
+    bool ample;     /* far enough in the future for a probe to be answered first */
     bool patient;   /* another retry is allowed */
-    bool crowded;   /* so many nodes of ours are being made that the claim lines up */
-    bool wary;      /* a try for whose node there may be no room */
-    bool announces; /* the owner is told when the claim has to wait */
+    bool crowded; /* so many nodes of ours are being created that the claim lines up */
+    bool wary;    /* a try for whose node there may be no room */
+    bool announces; /* the owner is notified when the claim has to wait */
 
-    int code;       /* of answers, and of GIVE_UP */
+    int code;       /* of answers and of GIVE_UP */
     bool unwatched; /* of answers: there was no room for the watch */
-    /* GOT_AHEAD: the maker of the node may tell news. LISTED, or CREATED and placed: that is likely. */
+    /* GOT_AHEAD: the maker of the node may send news. LISTED, or CREATED and placed: this is likely. */
     bool near;
-    bool hopeless;      /* CREATED, ZKR_ENONODE: the parents cannot be made either */
-    bool bare;          /* CREATED: no list was asked along with it */
-    bool placed;        /* CREATED: its number tells where it stands, as a list */
+    bool hopeless; /* CREATED, ZKR_ENONODE: creating the parents fails, too */
+    bool bare;     /* CREATED: no list was sent along with the create */
+    bool placed; /* CREATED: the number of our node gives its place, as a list would */
     bool exhausted;     /* CREATED, GOT_OWN: the sequence number is at its limit */
-    bool ours;          /* GOT_OWN, GOT_OWNER: the node is of our session */
-    bool checked;       /* GOT_OWN: of ZKR__DO_CHECK_OWN, so there is no watch */
-    bool with_metadata; /* GOT_OWN: the data have holder metadata */
-    int version;        /* GOT_OWN: of the data */
-    int revocation; /* GOT_OWN: that version, if the data are a revocation request; 0 = no */
-    bool deletes; /* WRITING, WRITTEN: the transaction deletes our node */
-    bool passed;  /* TAKEN: by an owner that waited for it */
-    /* DOWNGRADED: the node stays what it was. NOTED: it was for its data, not for another node. */
+    bool ours;          /* GOT_OWN, GOT_OWNER: the node belongs to our session */
+    bool checked;       /* GOT_OWN: the get was DO_CHECK_OWN, which leaves no watch */
+    bool with_metadata; /* GOT_OWN: the data include holder metadata */
+    int version;        /* GOT_OWN: version of the data */
+    int revocation; /* GOT_OWN: version of a revocation request; 0 = there is none */
+    bool deletes;   /* WRITING, WRITTEN: the transaction deletes our node */
+    bool passed;    /* TAKEN: the new owner waited for the node */
+    /* DOWNGRADED: the node stays what it was. NOTED: the refusal is about this node, not about another one. */
     bool refused;
 
     /* LISTED, or CREATED and placed. */
-    bool found;   /* LISTED: our node is among them */
-    bool once;    /* the claim is not to wait */
-    bool full;    /* so many wait that the claim is not to wait behind them */
-    bool foreign; /* the queue is that of a recipe which our node breaks */
-    bool granted; /* the rule's verdict, as are the next */
+    bool found;   /* LISTED: the list has our node */
+    bool once;    /* the claim must not wait */
+    bool full;    /* so many contenders wait that the claim must not join them */
+    bool foreign; /* our node would break the recipe of another program in the queue */
+    bool granted; /* the rule's verdict, as are `wait` and `then` */
     enum zkr__wait wait;
     enum zkr__then then;
     int64_t ahead;             /* WAIT_NODE: the number of that node */
-    bool same;                 /* WAIT_NODE: the claim waits for that node already */
-    enum zkr__look_ahead look; /* WAIT_NODE: how far the claim is to look ahead */
+    bool same;                 /* WAIT_NODE: the claim already waits for that node */
+    enum zkr__look_ahead look; /* WAIT_NODE: how far the claim looks ahead */
 };
 
-/* What is to be done, in this order. */
+/* What the caller of the step has to do, in this order. */
 enum zkr__action {
-    ZKR__DO_PARENTS = 1 << 0, /* create the parents; ahead of DO_CREATE */
-    /* Create our node, under a new GUID, and list, if its number will not do. */
+    ZKR__DO_PARENTS = 1 << 0, /* create the parents, ahead of DO_CREATE */
+    /* Create our node, under a new GUID. A list follows, unless the node's number will probably be enough. */
     ZKR__DO_CREATE = 1 << 1,
     ZKR__DO_FIND = 1 << 2,      /* write and list */
     ZKR__DO_GET_OWN = 1 << 3,   /* get our node, with a watch */
-    ZKR__DO_LIST = 1 << 4,      /* with a watch when watch_children */
+    ZKR__DO_LIST = 1 << 4,      /* with a watch if watch_children */
     ZKR__DO_GET_AHEAD = 1 << 5, /* get the node ahead, with a watch */
     ZKR__DO_PROVE = 1 << 6,     /* check our node */
-    /* Tell the claims of this client behind us that we held until now. */
+    /* Notify the claims of this client behind us that our hold is released. */
     ZKR__DO_HAND_OVER = 1 << 7,
     ZKR__DO_REMOVE = 1 << 8, /* delete our node */
-    /* Tell the claims of this client behind us that we are out of their way. */
+    /* Notify the claims of this client behind us that our node is no longer in their way. */
     ZKR__DO_STEP_ASIDE = 1 << 9,
-    /* The same, but for a write of ours that may still come. */
+    /* The same, but a write of ours may still arrive. */
     ZKR__DO_LET_LOOK = 1 << 10,
     ZKR__DO_RETRY = 1 << 11, /* PAUSE_OVER after a pause */
     ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when another write can prove more */
     ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 14,
-    ZKR__DO_NOTIFY = 1 << 15,          /* the outcome changed: notify the owner */
-    ZKR__DO_RESTORE = 1 << 16,         /* write our text over the request told last */
-    ZKR__DO_TELL_REVOCATION = 1 << 17, /* the owner is asked to let go */
-    ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node by a reader's, if it is there */
+    ZKR__DO_NOTIFY = 1 << 15,  /* the outcome changed: notify the owner */
+    ZKR__DO_RESTORE = 1 << 16, /* write our text over the last request that was told */
+    ZKR__DO_TELL_REVOCATION = 1 << 17, /* notify the owner of a revocation request */
+    ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node, if it exists, by a reader's */
     ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
-    ZKR__DO_ASK_OWNER = 1 << 20,  /* whose node is at our path? */
+    ZKR__DO_ASK_OWNER = 1 << 20,  /* which session owns the node at our path? */
     ZKR__DO_LOOK_LATER = 1 << 21, /* QUIET after a while that grows with `refusals` */
     ZKR__DO_GET_BEFORE = 1 << 22, /* get the node before the node ahead, with a watch */
     ZKR__DO_CHECK_OWN = 1 << 23   /* get our node, behind the list, without a watch */
 };
 
-/* A transaction that deletes our node is on its way: until its answer it is no loss that the node is gone. */
+/* While a transaction that deletes our node is in flight, the end of the node is no loss. */
 enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
 
 /*
- * HELD: a transaction deletes our WRIT node and makes a READ node with its number. From the moment that the owner
- * wants the downgrade until the answer, our node is at one of two paths. So it is no loss that one of the paths has no
- * node, and an owner that lets go meanwhile has to find out first which of them has one.
+ * HELD: a transaction deletes our WRIT node and creates a READ node with its number. From the owner's request until the
+ * answer, our node is at one of two paths. So a missing node at one of them is no loss, and an owner that releases in
+ * between has to find out first which of them exists.
  */
 enum zkr__downgrade {
     ZKR__SETTLED,
-    ZKR__DOWNGRADING, /* asked */
-    ZKR__DOWNGRADE_READS, /* the data of the WRIT node had changed: they are read, then it is asked again */
-    ZKR__DOWNGRADE_OWED /* to be asked, or asked again */
+    ZKR__DOWNGRADING,     /* the transaction is in flight */
+    ZKR__DOWNGRADE_READS, /* the data of the WRIT node had changed: a get is in flight */
+    ZKR__DOWNGRADE_OWED   /* the transaction has to be sent, or sent again */
 };
 
-/* The code of a refusal, as the data have another version. */
+/* The code of a refusal because the data have another version. */
 enum { ZKR__OTHER_VERSION = ZKR_EZK(-103) };
 
-/* A hold that lasts writes into its node, once, since when it is held (contender.h). */
+/* A hold that lasts writes into its node, once, the time at which it began (contender.h). */
 enum zkr__metadata { ZKR__METADATA_DUE, ZKR__METADATA_ASKED, ZKR__METADATA_WRITTEN };
 
-/* SEEN: our node was there, and there was no room for a watch. */
+/* OWN_SEEN: our node existed, but there was no room for a watch. */
 enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET, ZKR__OWN_SEEN };
 
-/* Thousands of claims may wait: small fields stand together. */
+/* Thousands of claims may wait, so small fields share bytes. */
 struct zkr__claim_state {
     enum zkr__phase phase : 8;
     enum zkr__phase next : 8; /* PAUSED: the phase to enter */
@@ -277,39 +280,39 @@ struct zkr__claim_state {
     enum zkr__departure departure : 4;
     enum zkr__downgrade downgrade : 4;
     enum zkr__metadata metadata : 8;
-    bool has_metadata : 1; /* a hold is to have holder metadata */
-    bool leaving : 1;      /* the owner has let go */
-    /* At present servers refuse to delete our node (REMOVING), or to list its directory (FINDING). */
+    bool has_metadata : 1; /* a hold writes holder metadata */
+    bool leaving : 1;      /* the owner has left */
+    /* Servers currently refuse to delete our node (REMOVING) or to list its directory (FINDING). */
     bool refused : 1;
     bool
-        unchecked : 1; /* HELD: servers refuse to look at our node; probes leave it out */
-    bool keeps_place : 1; /* past the lease bound a hold is DOUBTED, else it is lost */
-    /* The rule waits for the directory: lists leave a watch there. */
+        unchecked : 1; /* HELD: servers refuse to check our node, so probes leave it out */
+    bool keeps_place : 1; /* past the lease bound a hold is DOUBTED instead of lost */
+    /* The rule watches the directory: lists leave a watch there. */
     bool watch_children : 1;
     bool waited : 1; /* the claim has been PARKED */
     bool made_parents : 1;
-    bool member : 1; /* of a group */
+    bool member : 1; /* belongs to a group */
     /* Outcome of a member: its node was gone before all members were granted. */
     bool place_lost : 1;
-    bool pauses : 1;    /* a member begins after a pause, or its successor does */
+    bool pauses : 1;    /* a member, or its successor, begins after a pause */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
-    bool kept : 1;      /* HELD: without an owner, until the next one */
+    bool kept : 1; /* HELD: without an owner, until the next owner takes the node */
     enum zkr__look_ahead look : 3;
     unsigned round;
-    unsigned holds;   /* how often the claim became HELD, or was taken over then */
-    unsigned writing; /* transactions of the owner's without an answer */
+    unsigned holds;   /* how often the claim became HELD, or was taken while HELD */
+    unsigned writing; /* transactions of the owner without an answer */
     int failure;      /* outcome: ZKR_E…, and nothing is held */
-    int lost;         /* outcome: ZKR_LOST_…, after it was held */
-    int refusals;     /* of @unchecked, in a row */
+    int lost;         /* outcome: ZKR_LOST_…, after a hold */
+    int refusals;     /* checks or gets of our node that were refused, in a row */
     int64_t failures; /* in a row */
     int64_t ahead;    /* PARKED: the number of the node ahead */
-    int standstill;   /* how often in a row that number was no lower than before */
-    int version;      /* of our data, for the metadata; -1 = not known */
-    int revocation;   /* the last request that was seen, and not heeded yet */
-    int told;         /* the last request that the owner was told of */
+    int standstill;   /* how often in a row that number did not fall */
+    int version;      /* version of our data, for the metadata; -1 = not known */
+    int revocation;   /* the last request seen and not handled yet; 0 = none */
+    int told;         /* version of the last request that the owner was told of */
 };
 
-/* The same request may get another answer next time. */
+/* The same request may succeed when it is sent again. */
 static inline bool zkr__worth_retrying(int code)
 {
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
@@ -326,7 +329,7 @@ static inline bool zkr__claim_decided(const struct zkr__claim_state *k)
     return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0 || k->place_lost;
 }
 
-/* The claim is held, and its node does not say since when. */
+/* The claim is held, and its metadata are still to be written. */
 static inline bool zkr__claim_wants_metadata(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__HELD && k->has_metadata &&
@@ -334,7 +337,7 @@ static inline bool zkr__claim_wants_metadata(const struct zkr__claim_state *k)
            k->downgrade == ZKR__SETTLED && k->departure == ZKR__STAYS;
 }
 
-/* The answer to a list is still to come, or was asked for by now. */
+/* The claim waits for the answer to a list that has been, or is about to be, requested. */
 static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__LOOKING || k->phase == ZKR__CREATING ||
@@ -350,7 +353,7 @@ static inline bool zkr__claim_watches_before(const struct zkr__claim_state *k)
            (k->look == ZKR__BEHIND_MORE || k->look == ZKR__BEHIND_TWO);
 }
 
-/* The claim may be granted, or taken, by the next event, for which the lease must be there. */
+/* The next event may grant the claim, or the next owner may take it, so the lease must be sure by then. */
 static inline bool zkr__claim_keeps_lease(const struct zkr__claim_state *k)
 {
     bool next = k->look == ZKR__LOOK_ASKED || k->look == ZKR__PREPARED ||
@@ -358,75 +361,78 @@ static inline bool zkr__claim_keeps_lease(const struct zkr__claim_state *k)
     return k->phase == ZKR__PARKED ? next : k->phase == ZKR__HELD && k->kept;
 }
 
-/* Nothing was sent that could make a node of the claim. */
+/* No request was sent that could create a node of the claim. */
 static inline bool zkr__claim_has_none(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__LOOKING ||
            (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING);
 }
 
-/* The claim has a node, and does not hold: it waits, or must prove that it may hold. */
+/* The claim has a node but does not hold: it waits, or must prove that it may hold. */
 static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
     return (stage >= ZKR__ADOPTING && stage <= ZKR__PROVING) || stage == ZKR__DOUBTED;
 }
 
-/* --- the step: pure; it returns what is to be done, as a set of zkr__action --- */
+/* --- the step: pure; it returns the set of zkr__action to carry out --- */
 
 typedef unsigned zkr__step(struct zkr__claim_state *k,
                            const struct zkr__claim_event *e);
 
-/* Move @k on. */
+/* Advance @k by the event. */
 zkr__step zkr__claim_step;
 
 /* --- transitions.c, for claim_step.c alone --- */
 
 /*
- * More of the same in a row are paused in between. Connections that break are no fault of the claim's, so lost creates are
- * paused later: by then the servers may be closing each connection because of the create.
+ * More failures in a row than this are followed by a pause. Broken connections are not the claim's fault, so lost
+ * creates pause later: by then the create itself may make the servers close each connection.
  */
 enum { ZKR__QUICK_RETRIES = 3, ZKR__QUICK_CREATES = 8 };
 
-/* Enter a phase and ask what is to be asked there; without a connection, or in a crowd, pause until that can be. */
+/* Enter a phase and return its requests. Without a connection, or in a crowd, pause until they can be sent. */
 unsigned zkr__enter(struct zkr__claim_state *k,
                     const struct zkr__claim_event *e,
                     enum zkr__phase phase);
-/* Enter a phase after a pause. Fail with ZKR_ECONNLOSS when no more retries are allowed. */
+/* Enter a phase after a pause. Fail with ZKR_ECONNLOSS if no more retries are allowed. */
 unsigned zkr__retry_in(struct zkr__claim_state *k,
                        const struct zkr__claim_event *e,
                        enum zkr__phase phase);
-/* Enter a phase after a pause, or fail if that cannot help. */
+/* Enter a phase after a pause, or fail if a retry cannot help. */
 unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e,
                             enum zkr__phase phase);
 
-/* Delete our node; the owner has let go, or lost it. */
+/* Delete our node; the owner has released or lost it. */
 zkr__step zkr__remove;
-/* The owner gets @code; nothing of the claim stays. In CREATING no node has been made. */
+/* The claim fails with @code, and its node is deleted. In CREATING no node was created. */
 unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code);
-/* Our node is gone but we still want one, at the tail of the queue. In DOUBTED it is lost; a member is place_lost. */
+/*
+ * Our node is gone, but the claim still wants one: enter again at the tail. In DOUBTED the hold is lost; a member is
+ * place_lost.
+ */
 zkr__step zkr__requeue;
-/* Nothing blocks us: hold, or first prove that the session lives. A member waits for the others before. */
+/* Nothing blocks us: hold, or first prove that the session is alive. A member first waits for the others. */
 zkr__step zkr__grant;
-/* The hold is over; @reason is a ZKR_LOST_…. With ZKR_LOST_NODE there is nothing to delete. */
+/* The hold is over; @reason is a ZKR_LOST_…. With ZKR_LOST_NODE there is no node to delete. */
 unsigned
 zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason);
 
-/* Get our node with a watch, if there is no watch and there is a connection. */
+/* Get our node with a watch, unless a watch is set or there is no connection. */
 zkr__step zkr__watch_own;
-/* When to watch our own node, if that was not tried yet. */
+/* Schedule the watch on our own node, unless it was tried already. */
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 
-/* The same request may get another answer next time; or it is refused for good. */
+/* The same request may succeed when it is sent again. False: it would be refused again. */
 bool zkr__worth_repeating(int code);
-/* While we hold: tell the owner of a revocation request, once, and write our text over the request. */
+/* While we hold: notify the owner of a revocation request, once, and write our text over the request. */
 zkr__step zkr__heed;
-/* Our node is gone, but for the claims behind us the node under its name, of another session, may be in the way. */
+/* Our node is gone, but a node of that name of another session may block the claims behind us: let them list. */
 unsigned zkr__not_past(unsigned todo);
 
-/* At ZKR__EV_OWN_GONE and so on. */
+/* Handlers of ZKR__EV_OWN_GONE and so on. */
 zkr__step zkr__on_own_gone, zkr__on_own_changed, zkr__on_own_unchecked;
 zkr__step zkr__on_got_own, zkr__on_got_owner, zkr__on_restored;
 zkr__step zkr__on_metadata_sent, zkr__on_noted;
@@ -435,9 +441,9 @@ zkr__step zkr__on_writing, zkr__on_written;
 /* --- downgrade.c, for claim_step.c alone --- */
 
 zkr__step zkr__on_downgrade, zkr__on_downgraded;
-/* Ask for the downgrade again, if there is a connection. */
+/* Send the downgrade again, if there is a connection. */
 zkr__step zkr__downgrade_again;
-/* At ZKR__EV_GOT_OWN during a downgrade. */
+/* Handles ZKR__EV_GOT_OWN during a downgrade. */
 zkr__step zkr__on_got_downgrading;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory is the parent node of one queue or more. Here is what this client remembers of a directory, as long as a
- * queue, a claim or a request needs it. children_cache.h and keep.h say what is done with its watch and its kept node.
- * All functions need the client's lock.
+ * A directory is the parent node of one or more queues. This struct holds what the client remembers of a directory
+ * while a queue, a claim or a request needs it. children_cache.h and keep.h describe the use of its watch and its kept
+ * node. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_DIRECTORY_H
 #define ZKR_QUEUE_DIRECTORY_H
@@ -20,79 +20,81 @@ struct zkr__claim;
 struct zkr__engine;
 struct zkr__permits_order;
 
-/* The watch on the directory, and what is known while it is set. */
+/* The watch on the directory, and what is known while the watch is set. */
 struct zkr__dir_watch {
     enum { ZKR__UNWATCHED, ZKR__WATCH_ASKED, ZKR__WATCHED } state;
-    unsigned asked;    /* how often; an answer to an earlier request is dropped */
+    unsigned asked;    /* counts requests; an answer to an earlier request is dropped */
     int64_t doubts_at; /* WATCHED: when to set the watch again */
     struct zkr__directory *directory;
     struct zkr__path_watcher watcher;
     struct zkr__known known;
 };
 
-/* Of a directory where a queue keeps nodes: keep.h. Times are by zkr__now(). */
+/* The state of a directory where a queue keeps nodes: keep.h. Times are by zkr__now(). */
 struct zkr__keep {
     struct zkr__directory *directory;
-    /* List, by row_prev and row_next: claims that wait without a node. */
+    /* List, by row_prev and row_next: claims that wait without a node of their own. */
     struct zkr__claim *line;
-    int standing;                  /* claims that have a node, or are about to */
-    bool moving_up;                /* a claim of `line` is going */
-    bool over;                     /* the node that stands is not to be kept */
-    int64_t contended_until;       /* until then others are taken to contend */
-    int64_t until;                 /* the node is kept; 0 = not kept yet */
-    struct zkr__path_watcher news; /* of other contenders */
-    unsigned news_asked;           /* times */
+    int standing;            /* claims that have a node or are about to create one */
+    bool moving_up;          /* a claim of `line` is leaving the line */
+    bool over;               /* the present node must not be kept */
+    int64_t contended_until; /* until then, other contenders are assumed */
+    int64_t until;           /* until then the node is kept; 0 = not kept yet */
+    struct zkr__path_watcher news; /* news of other contenders */
+    unsigned news_asked;           /* counts requests of `news` */
 };
 
 struct zkr__directory {
     struct zkr__directory *prev, *next; /* in engine->directories */
     struct zkr__path_entry by_path;
     struct zkr__engine *engine;
-    const char *path; /* of the first queue here; the directory has taken it over */
+    const char *path; /* string of the first queue here; owned by the directory */
     struct zkr__dir_watch *watch; /* NULL = not needed yet */
     struct zkr__keep *keep;       /* NULL = no queue keeps nodes here */
-    struct zkr__claim *askers;    /* list: claims that get the list on its way */
+    struct zkr__claim *askers;    /* list: claims that get the list in flight */
     struct zkr__claim *later;     /* list: claims that get the next list */
-    struct zkr__claim *ours;      /* list: claims whose nodes are known, by number */
-    /* Requests of this client for permits: permits.h. NULL = there was none yet. */
+    struct zkr__claim *ours;      /* list, by number: claims whose nodes are known */
+    /* This client's requests for permits: permits.h. NULL = none was made yet. */
     struct zkr__permits_order *order;
-    /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */
+    /* How many children this client knows of, with and without a number. seen: -1 = not known. */
     int seen, seen_strays;
-    int refs; /* of queues, claims, and requests without an answer yet */
-    /* Counts the ends of the session: an answer of an earlier generation comes too late. */
+    int refs; /* queues, claims, and requests in flight */
+    /* Counts the ends of the session: an answer of an earlier generation is dropped. */
     unsigned generation;
-    unsigned departures; /* times that a claim of ours began to leave, or left */
+    unsigned departures; /* counts claims of ours that began to leave, or left */
     uint16_t
-        joining; /* nodes that are being made, at most those of one group or joining_max */
-    bool listing : 1;     /* a list is on its way */
-    bool used : 1;        /* a node of ours was made in this session */
+        joining; /* nodes being created; at most one group or joining_max at a time */
+    bool listing : 1;     /* a list is in flight */
+    bool used : 1;        /* a node of ours was created in this session */
     bool warned : 1;      /* that the directory may not be deleted */
     bool at_guardian : 1; /* the guardian knows the directory */
-    bool near : 1;        /* the node that was read last there may tell news (news.h) */
-    bool asks_behind : 1; /* a list on its way shows the waiters behind holds */
+    bool near : 1;        /* the maker of the node read last may send news (news.h) */
+    bool asks_behind : 1; /* a list in flight shows the waiters behind our holds */
 };
 
 /*
- * The directory at @path, with one more reference. NULL: no memory. When the directory's path is @path itself, the
- * directory owns that string from now on.
+ * Returns the directory at @path, with one more reference. NULL: out of memory. A new directory takes over the string
+ * @path.
  */
 struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
                                          const char *path) ZKR__LOCKED;
 void zkr__directory_unref(struct zkr__directory *d) ZKR__LOCKED;
-/* A queue here keeps nodes. False: no memory. */
+/* A queue here keeps nodes: allocate d->keep. False: out of memory. */
 bool zkr__directory_keeps(struct zkr__directory *d) ZKR__LOCKED;
-/* At the end of the client. */
+/* Called when the client is freed. */
 void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* Of a directory whose sequence numbers are high: recount.c. Few have them, so the directory has no pointer to it. */
+/*
+ * For a directory whose sequence numbers are high: recount.c. Few directories need it, so they have no pointer to it.
+ */
 struct zkr__recount {
     struct zkr__recount *next; /* in engine->recounts */
     const struct zkr__directory *directory;
-    struct ACL_vector *acl; /* of a node of ours; NULL = not known */
-    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
+    struct ACL_vector *acl; /* ACL of a node of ours; NULL = not known */
+    int deletable; /* data version at which the directory may be deleted; -1 = it may not */
 };
 
-/* NULL: the directory has none. */
+/* Returns NULL if the directory has none. */
 struct zkr__recount *zkr__recount_of(const struct zkr__directory *d) ZKR__LOCKED;
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ghosts: nodes of a session that the servers have declared over although it lives on.
+ * Ghosts: nodes of a session that the servers have reported as ended although it is alive.
  *
- * ZooKeeper gives a client that connects again its session, or ends that session and deletes its nodes. ClickHouse Keeper
- * gives a new session, and the old one lives until its timeout. Its nodes keep their places, and everybody waits for
- * them, the client that made them included. libzookeeper reports the same in both cases. So the client deletes its nodes
- * of the old session by their names:
+ * When a client reconnects, ZooKeeper either resumes its session, or ends that session and deletes its nodes.
+ * ClickHouse Keeper opens a new session, and the old one lives until its timeout. The nodes of the old session keep
+ * their places, and all contenders wait for them, also those of the same client. libzookeeper reports the same in both
+ * cases. So the client deletes its nodes of the old session by name:
  *  - the node of a claim that did not hold, at once;
- *  - the node of a hold when the owner has let go of it, or when the time is over for which valid_for() promised the hold.
+ *  - the node of a hold, when the owner releases it or when the time ends for which valid_for() promised the hold.
  *    Until then the owner may rely on the hold, and the ghost keeps the others out.
  *
- * One delete is on its way at a time. If the node is missing, the servers have ended the session as ZooKeeper does, and
- * the other ghosts are forgotten: the end of a session costs one request there. A node that the client does not know yet,
- * as its create has no answer, stays until the servers end the session.
+ * One delete is in flight at a time. If the node is missing, the servers have ended the session as ZooKeeper does, and
+ * the client forgets the other ghosts: there the end of a session costs one request. A node whose create was not
+ * answered is unknown to the client, and stays until the servers end the session.
  */
 #ifndef ZKR_QUEUE_GHOSTS_H
 #define ZKR_QUEUE_GHOSTS_H
@@ -21,15 +21,15 @@
 
 struct zkr__ghost;
 
-/* The session has ended; the claims are as before. Returns their nodes, if the servers say that it has ended. */
+/* The session has ended, and the claims still show its state. Returns their nodes if the servers reported the end. */
 struct zkr__ghost *zkr__ghosts_of_session(const struct zkr__engine *engine) ZKR__LOCKED;
-/* The claims have heard of that end: from now on delete the nodes. */
+/* The claims have processed the end of the session: delete the nodes from now on. */
 void zkr__ghosts_add(struct zkr__engine *engine, struct zkr__ghost *ghosts) ZKR__LOCKED;
-/* There is a connection, and what has to go ahead of all writes is sent. */
+/* The client is connected, and the requests that must precede all writes are sent. */
 void zkr__ghosts_connected(struct zkr__engine *engine) ZKR__LOCKED;
-/* The owner of a hold by this node, which is over, lets go of it. */
+/* The owner of a lost hold by this node has released it. */
 void zkr__ghost_let_go(struct zkr__engine *engine, const char *path) ZKR__LOCKED;
-/* At the end of the client. */
+/* Called when the client is freed. */
 void zkr__ghosts_free(struct zkr__engine *engine) ZKR__LOCKED;
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hold, from the moment it is asked for. Whatever can be held embeds one: an entry of the table of threads, a
- * ticket, a latch, a selector. A hold in one queue has a claim. A hold in several queues has a group of claims, and
+ * A hold, from the request for it to its end. Everything that can be held embeds one: an entry of the table of threads,
+ * a ticket, a latch, a selector. A hold in one queue has a claim. A hold in several queues has a group of claims, and
  * is held when all of them are.
  *
- * A grant is *taken* when its owner is told of it. A grant that ends before that is no loss: the hold enters the
- * queue anew, within its deadline. All functions need the client's lock.
+ * A grant is *taken* when the owner is told of it. If a grant ends before that, nothing is lost: the hold enters the
+ * queue again, within its deadline. All functions need the client's lock.
  *
  *                        taken             lease bound passed (keeps_place)
  *   NONE ----> WAITING ---------> HELD <------------------------------------> DOUBTED
@@ -19,111 +19,110 @@
 #include "queue/group.h"
 
 enum zkr__hold_state {
-    ZKR__HOLD_NONE,    /* not entered yet, or left */
-    ZKR__HOLD_WAITING, /* undecided, or granted and not taken */
+    ZKR__HOLD_NONE,    /* not entered, or left */
+    ZKR__HOLD_WAITING, /* undecided, or granted but not taken */
     ZKR__HOLD_HELD,    /* taken */
     ZKR__HOLD_DOUBTED, /* taken, and past the lease bound; only in a queue with keeps_place */
     ZKR__HOLD_LOST,  /* taken, and over; the claim stays until zkr__hold_leave() */
-    ZKR__HOLD_FAILED /* see failure; nothing is left in the queue */
+    ZKR__HOLD_FAILED /* see failure; the hold has left the queue */
 };
 
 struct zkr__hold {
-    /* Of several queues the first, or the queue in which the hold failed. Borrowed. */
+    /* The first of several queues, or the queue in which the hold failed. Borrowed. */
     struct zkr__queue *queue;
-    /* Of several claims the first, or the lost one. NULL = none, or failed. */
+    /* The first of several claims, or the lost one. NULL = none, or failed. */
     struct zkr__claim *claim;
-    const struct zkr__hold_queues *queues; /* NULL: queue alone */
-    struct zkr__group *group;              /* NULL: the claim alone */
+    const struct zkr__hold_queues *queues; /* NULL = only @queue */
+    struct zkr__group *group;              /* NULL = only @claim */
     /*
-     * Called at each change of the claim's outcome, at a loss with the state set already. With @timed it is called at
-     * the deadline, too. Must not block. NULL = none.
+     * Called at each change of the claim's outcome; at a loss, after the state has changed. With @timed also called at
+     * the deadline. Must not block. NULL = none.
      */
     void (*on_change)(struct zkr__hold *hold);
-    int64_t deadline; /* of the wait; ZKR__NEVER = none */
-    int64_t since;    /* it waits, or is held; zkr__now() */
+    int64_t deadline; /* end of the wait; ZKR__NEVER = none */
+    int64_t since;    /* start of the wait, or of the hold; zkr__now() */
     int failure;      /* FAILED: ZKR_E… */
-    int detail;       /* ZooKeeper's code of it, or 0 */
+    int detail;       /* ZooKeeper's code of the failure, or 0 */
     enum zkr__hold_state state;
     bool once;  /* a try */
-    bool timed; /* no thread sleeps on it: a timer tells the deadline */
+    bool timed; /* no thread sleeps on it: a timer fires at the deadline */
 };
 
 /*
- * Enter the queue: WAITING, or FAILED at once. @timeout_ms counts from @started on. The caller has set queue, queues,
- * on_change and timed. A hold in several queues is timed.
+ * Enter the queue. The state is then WAITING, or FAILED. @timeout_ms counts from @started. The caller has set queue,
+ * queues, on_change and timed. A hold in several queues is timed.
  */
 void zkr__hold_enter(struct zkr__hold *hold,
                      int64_t timeout_ms,
                      int64_t started) ZKR__LOCKED;
 
-/* The state now. A grant is taken by this call, or, if it is worth nothing, asked for anew. */
+/* Returns the state. This call takes a grant; if the grant is no longer valid, the hold enters again. */
 enum zkr__hold_state zkr__hold_take(struct zkr__hold *hold) ZKR__LOCKED;
-/* The same for a hold whose owner is not told yet: a grant is not taken. */
+/* The same, but does not take a grant, because the owner is not told yet. */
 enum zkr__hold_state zkr__hold_follow(struct zkr__hold *hold) ZKR__LOCKED;
 /* Sleep until the hold is HELD or FAILED. Not for a timed hold. */
 enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold) ZKR__LOCKED;
-/* HELD: the nodes are deleted by a write of the owner's. The state is NONE, until zkr__hold_leave(). */
+/* HELD: a write of the owner has deleted the nodes. The state becomes NONE; zkr__hold_leave() is still needed. */
 void zkr__hold_released(struct zkr__hold *hold) ZKR__LOCKED;
-/* The thread that sleeps, if any, gives up. */
+/* End the wait of the thread that sleeps on the hold, if any. */
 void zkr__hold_cancel(struct zkr__hold *hold) ZKR__LOCKED;
 
 /*
- * How many contenders are in front of a hold that waits; of several queues the most. 0 = not known, or it waits for
- * none.
+ * How many contenders are in front of a waiting hold; with several queues the largest number. 0 = not known, or none.
  */
 int64_t zkr__hold_place(const struct zkr__hold *hold) ZKR__LOCKED;
-/* The same in *place, and the claim that is behind them; NULL with 0. */
+/* The same in *place. Returns the claim behind them; NULL if *place is 0. */
 const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold,
                                           int64_t *place) ZKR__LOCKED;
 
-/* Granted, taken or not. */
+/* Granted, whether taken or not. */
 bool zkr__hold_granted(const struct zkr__hold *hold) ZKR__LOCKED;
-/* Held, and surely so now. A hold that is not sure is lost from here on, or DOUBTED, even if the session is alive. */
+/* Held, and surely so now. If not sure, the hold becomes LOST, or DOUBTED, even if the session is alive. */
 bool zkr__hold_check(struct zkr__hold *hold) ZKR__LOCKED;
-/* Returns the number of claims of a hold that is HELD, and copies them into @claims unless that is NULL. */
+/* Returns the number of claims of a HELD hold, and copies them into @claims unless that is NULL. */
 uint32_t zkr__hold_claims(const struct zkr__hold *hold,
                           struct zkr__claim **claims) ZKR__LOCKED;
 
 /*
- * Leave the queue, from any state. True: a hold had been lost. With @wait the call returns when the node is gone or the
- * session over, and releases the client's lock meanwhile.
+ * Leave the queue, in any state. Returns true if a hold had been lost. With @wait, blocks until the node is gone or the
+ * session is over, and releases the client's lock meanwhile.
  */
 bool zkr__hold_leave(struct zkr__hold *hold, bool wait) ZKR__LOCKED;
 
 /*
- * The hold of @from, lost or not, becomes the hold of @to, and its claim becomes a claim of @to's queue, which has the same
- * directory. @to is NONE, and its queue and on_change are set.
+ * Move the hold of @from, lost or not, to @to. Its claim moves to @to's queue, which has the same directory. @to is
+ * NONE, with its queue and on_change set.
  */
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to) ZKR__LOCKED;
 
-/* The time limit of a try, which needs two round trips at most. */
+/* The time limit of a try, which needs at most two round trips. */
 int64_t zkr__hold_try_ms(const zkr_client *c);
 
-/* Set the thread's last error to the reason of a FAILED hold. Returns the code. */
+/* Set the thread's last error to the failure of a FAILED hold, and return its code. */
 int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms) ZKR__LOCKED;
 
 /*
- * Join the queue with one claim, without a hold. A client whose credentials are refused, or that is shut down, calls
- * on_change before this returns, with *out set. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT.
+ * Enter the queue with one claim, without a hold. If the credentials are refused or the client is shut down, on_change
+ * is called before this returns, with *out set. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT.
  */
 int zkr__claim_enter(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry) ZKR__LOCKED;
 
-/* --- what is told of a sure hold, by the claim that holds --- */
+/* --- properties of a sure hold, from its claim --- */
 
-/* ZKR_OK, or a code with its text: the bytes at @out do not suffice. */
+/* Returns ZKR_OK, or an error, with its text, if @size bytes are too few. */
 typedef int (*zkr__hold_getter)(const struct zkr__claim *claim, void *out, size_t size);
 
 /* The fencing token, an int64_t. */
 int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size);
-/* The number of holds by its node so far, an int64_t. */
+/* How many holds the node has had, an int64_t. */
 int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size);
-/* The path of the node, a string. ZKR_EINVAL: @out is NULL, or too small. */
+/* The path of the node, a string. ZKR_EINVAL: @out is NULL or too small. */
 int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size);
 /*
- * The operation that checks the node, a zoo_op_t. It points to the path in the claim. From then on the release of the hold
- * is no news for other processes (news.h).
+ * The operation that checks the node, a zoo_op_t, which points to the path in the claim. From now on the release of the
+ * hold is not sent as news to other processes (news.h).
  */
 int zkr__hold_get_guard(const struct zkr__claim *claim,
                         void *out,

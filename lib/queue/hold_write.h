@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes of the application that happen only while a hold is held. */
+/* Writes of the application that the servers carry out only while a hold is held. */
 #ifndef ZKR_QUEUE_HOLD_WRITE_H
 #define ZKR_QUEUE_HOLD_WRITE_H
 
@@ -10,25 +10,25 @@ struct zoo_op_result;
 
 struct zkr__writes {
     size_t count;
-    const struct zoo_op *ops;      /* that zkr__zk_ops_check() has let through */
-    struct zoo_op_result *results; /* NULL: not wanted */
+    const struct zoo_op *ops;      /* already checked by zkr__zk_ops_check() */
+    struct zoo_op_result *results; /* NULL = not wanted */
     int64_t timeout_ms;
     bool release;   /* the hold ends with the writes: delete its nodes, last */
-    bool even_shut; /* write even if the client is shut down, before or meanwhile */
+    bool even_shut; /* write even if the client is or becomes shut down */
 };
 
-/* Can these writes be sent? Called without any lock. ZKR_OK, or ZKR_EINVAL with its text. */
+/* Can these writes be sent? Called without any lock. Returns ZKR_OK or ZKR_EINVAL, with an error text. */
 int zkr__writes_check(const struct zkr__writes *writes, const char *dir);
 
 /*
- * Send the writes, and sleep until they are answered. The hold must not be freed meanwhile, but may be left. Returns
- * ZKR_OK, or a code with its text:
+ * Send the writes, and sleep until they are answered. The hold must not be freed meanwhile; the owner may leave it.
+ * Returns ZKR_OK, or a code with an error text:
  *  - ZKR_ENOANSWER, ZKR_ENOMEM: nothing was written;
- *  - ZKR_ESESSION: nothing was written, for the hold is over;
- *  - ZKR_ECONNLOSS, and ZKR_ECLOSED of a client that is shut down: the writes may have been made;
- *  - any other: the first of the caller's operations that failed has this code, and nothing was written.
+ *  - ZKR_ESESSION: nothing was written, because the hold is over;
+ *  - ZKR_ECONNLOSS, and ZKR_ECLOSED after a shutdown: the writes may have been made;
+ *  - any other: the code of the first of the caller's operations that failed; nothing was written.
  *
- * *@over: with release, the hold is over, and the caller has to leave the hold.
+ * *@over: with release, the hold is over, and the caller must leave it.
  */
 int zkr__hold_write(struct zkr__hold *hold,
                     const struct zkr__writes *writes,

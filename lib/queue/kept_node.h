@@ -6,11 +6,11 @@
 #include "queue/claim.h"
 
 /*
- * In place of zkr__claim_leave(): true when the node stays. The claim is the engine's then, until it is taken. False:
- * nothing has changed.
+ * Called instead of zkr__claim_leave(). True: the node stays, and the claim belongs to the engine until it is taken.
+ * False: nothing has changed.
  */
 bool zkr__claim_keep(struct zkr__claim *claim) ZKR__LOCKED;
-/* In place of zkr__claim_enter(): take over the kept node. False: there is none. */
+/* Called instead of zkr__claim_enter(): take over the kept node. False: there is none. */
 bool zkr__claim_take(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry) ZKR__LOCKED;

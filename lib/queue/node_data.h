@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in a node.
+ * The data of a node.
  *
- * The data are the owner text, or what the application gave, with fields behind it: lines of a key, '=', a value. *Holder
- * metadata* are the fields that say since when a lock is held, and with which session timeout. A hold that lasts gets them
- * by a lease probe (probe.c), in place of the check there, unless a stranger stands behind it (claim_run.c). A write over a
- * revocation request, and a new node of a hold, have them, too.
+ * The data are the owner text, or the application's data, followed by fields: lines of a key, '=', a value. *Holder
+ * metadata* are the fields that say since when a lock is held, and with which session timeout. For a hold that lasts, a
+ * lease probe (probe.c) writes them instead of checking the node, unless a foreign node is behind it (claim_run.c). A
+ * write over a revocation request, and the node of a downgraded hold, include them, too.
  */
 #ifndef ZKR_QUEUE_NODE_DATA_H
 #define ZKR_QUEUE_NODE_DATA_H
@@ -16,17 +16,17 @@
 
 #include "session/request.h"
 
-/* Fields that the library itself writes, and reads. */
+/* Fields that the library writes and reads. */
 #define ZKR__FIELD_MAX "max"
 #define ZKR__FIELD_HELD_SINCE "held_since_ms"
 #define ZKR__FIELD_TIMEOUT "session_timeout_ms"
 
 /* The data of a node whose holder is requested to release (Curator: Revoker). */
 #define ZKR__REVOKE_DATA "__REVOKE__"
-/* These data say ZKR__REVOKE_DATA, and no more; compressed they say it, too. */
+/* Do the data consist of ZKR__REVOKE_DATA, plain or compressed? */
 bool zkr__is_revocation(const void *data, size_t len);
 
-/* The data are gzip, as Curator from 5.8 on may write them. */
+/* The data are gzip, which Curator 5.8 and later may write. */
 bool zkr__is_compressed(const void *data, size_t len);
 
 /* The result of a successful GET. */
@@ -37,11 +37,14 @@ struct zkr__seen {
     char data[];
 };
 
-/* Keep what @answer tells, without data of more than ZKR__SEEN_MAX bytes. NULL: it failed, or no memory. Free it. */
+/*
+ * Copy what @answer says about a node, without data of more than ZKR__SEEN_MAX bytes. The caller frees the result.
+ * NULL: the get failed, or out of memory.
+ */
 enum { ZKR__SEEN_MAX = 512 };
 struct zkr__seen *zkr__seen_of(const struct zkr__answer *answer);
 
-/* These data have holder metadata. */
+/* Do the data include holder metadata? */
 bool zkr__has_metadata(const void *data, size_t len);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchers of each path, which are notified of events there. Requests leave the watches at the server (zk.h); this
- * table finds the watchers by the path of an event.
- * All functions need the client's lock.
+ * The watchers of each path, which are notified of its events. Requests set the watches at the server (zk.h); this
+ * table finds the watchers by the path of an event. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_PATH_WATCHERS_H
 #define ZKR_QUEUE_PATH_WATCHERS_H
@@ -14,27 +13,27 @@
 
 struct zkr__watched_path;
 
-/* Embedded in the object that is notified. Zeroed except for on_event: watches nothing. */
+/* Embedded in the object to notify. Zeroed except for on_event, it watches nothing. */
 struct zkr__path_watcher {
     void (*on_event)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
-    struct zkr__watched_path *path; /* NULL = none */
+    struct zkr__watched_path *path; /* NULL = watches nothing */
     struct zkr__path_watcher *next, **link;
 };
 
-/* Watch @path, and no other path any more. False: no memory, and nothing is watched. */
+/* Watch @path instead of any earlier path. False: out of memory, and nothing is watched. */
 bool zkr__path_watch(struct zkr__path_table *all,
                      struct zkr__path_watcher *watcher,
                      const char *path);
 /* A no-op when @watcher watches nothing. */
 void zkr__path_unwatch(struct zkr__path_table *all, struct zkr__path_watcher *watcher);
-/* The path, or NULL. */
+/* Returns the path, or NULL. */
 const char *zkr__path_watched(const struct zkr__path_watcher *watcher);
 static inline bool zkr__path_watches(const struct zkr__path_watcher *watcher)
 {
     return watcher->path != NULL;
 }
 
-/* Notify all watchers that @path has now, each once. Any watcher may come or go meanwhile. */
+/* Notify each present watcher of @path once. Watchers may be added and removed meanwhile. */
 void zkr__path_event(struct zkr__path_table *all,
                      const char *path,
                      enum zkr__node_event event);

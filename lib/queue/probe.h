@@ -5,7 +5,7 @@
 
 #include "session/client.h"
 
-/* For struct zkr__upcalls. @ctx: the engine. */
+/* Callback for struct zkr__upcalls. @ctx: the engine. */
 void zkr__probe_send(void *ctx) ZKR__LOCKED;
 
 #endif

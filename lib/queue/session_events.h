@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What news of the session do to the claims of a client, to its caches and to its ghosts. */
+/* What session events do to the claims, caches and ghosts of a client. */
 #ifndef ZKR_QUEUE_SESSION_EVENTS_H
 #define ZKR_QUEUE_SESSION_EVENTS_H
 
 #include "session/client.h"
 
-/* Fill in what answers to news of the session. Their ctx is the engine. */
+/* Set the callbacks for session events in @up. Their ctx is the engine. */
 void zkr__session_events(struct zkr__upcalls *up);
 
 #endif
