@@ -14,9 +14,10 @@
     packages_server=(zookeeper default-jre-headless)
     packages_test=(libcmocka-dev python3-cram "${packages_server[@]}")
     # Other libraries on the same paths: Curator, and an interpreter that drives it without a Java compiler; kazoo;
-    # and go-zookeeper, see want_peers. Not every distribution has them.
-    packages_peers=(libcurator-recipes-java bsh python3-kazoo golang-go)
-    packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3)
+    # and go-zookeeper, see want_peers; and cffi, for examples/lock.py. Not every distribution has them.
+    packages_peers=(libcurator-recipes-java bsh python3-kazoo python3-cffi golang-go)
+    packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3
+        python3-cffi)
     packages_fuzz=(clang libcmocka-dev libjansson-dev)
     # The leak sanitizer asks llvm-symbolizer about each leak that a suppression may fit, and complains on standard
     # error where there is none.
