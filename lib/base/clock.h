@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks in nanoseconds; deadlines made from the timeouts of public calls; pauses between attempts. */
+/* Clocks (in nanoseconds), deadlines computed from the timeouts of public calls, and pauses between retries. */
 #ifndef ZKR_BASE_CLOCK_H
 #define ZKR_BASE_CLOCK_H
 
@@ -11,11 +11,11 @@
 
 /* CLOCK_MONOTONIC, for deadlines and timers. */
 int64_t zkr__clock_now(void);
-/* CLOCK_BOOTTIME, which goes on while the machine is suspended, for the lease. */
+/* CLOCK_BOOTTIME, which also counts while the machine is suspended; for the lease. */
 int64_t zkr__clock_boot(void);
-/* CLOCK_REALTIME in milliseconds, for people. */
+/* CLOCK_REALTIME in milliseconds, for timestamps only. */
 int64_t zkr__clock_wall_ms(void);
-/* @now + @timeout_ms. ZKR__NEVER for a negative timeout (forever), and for a deadline out of range. */
+/* Return @now + @timeout_ms, or ZKR__NEVER if the timeout is negative (forever) or the sum overflows. */
 int64_t zkr__clock_deadline(int64_t now, int64_t timeout_ms);
 struct timespec zkr__clock_timespec(int64_t ns);
 
@@ -33,7 +33,7 @@ static inline int64_t zkr__later(int64_t x, int64_t y)
     return x > y ? x : y;
 }
 
-/* --- pauses between attempts: exponential back-off with jitter. Pure --- */
+/* --- pauses between retries: exponential back-off with jitter. Pure --- */
 
 struct zkr__retry {
     int64_t base, max; /* ns */
@@ -41,11 +41,11 @@ struct zkr__retry {
 };
 
 /*
- * The pause before retry @n, which counts from 0: a part of base * 2^n, at most of max. @random, any number,
- * chooses the part, from a half to the whole.
+ * Return the pause before retry @n, counted from 0: a part of min(base * 2^n, max). @random, any number, selects the
+ * part, between half and all of it.
  */
 int64_t zkr__retry_pause(const struct zkr__retry *r, int64_t n, uint64_t random);
-/* The next pseudo-random number; @state must not be 0. */
+/* Return the next pseudo-random number. *@state must not be 0. */
 uint64_t zkr__retry_random(uint64_t *state);
 
 #endif

@@ -6,8 +6,8 @@
 #include <zkr/error.h>
 
 /*
- * Codes of ZooKeeper. ZooKeeper never answers with ZKR__NO_REASON; zetcd answers each failed transaction with it.
- * ZKR__LOCAL_SESSION is of an ephemeral node of a local session.
+ * ZooKeeper result codes. ZooKeeper never answers ZKR__NO_REASON; zetcd answers every failed transaction with it.
+ * ZKR__LOCAL_SESSION: a local session cannot own an ephemeral node.
  */
 enum {
     ZKR__UNIMPLEMENTED = -6,
@@ -17,14 +17,14 @@ enum {
     ZKR__THROTTLED = -127
 };
 
-/* Record the failure of the calling thread and return @code. @path may be NULL. */
+/* Record the calling thread's last error and return @code. @path may be NULL. */
 int zkr__fail(int code, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with ZooKeeper's own code, and a text made of @what, @path and the codes. */
+/* Like zkr__fail(), with ZooKeeper's own code @zk_rc. The message consists of @what, @path and the codes. */
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what);
 
-/* The same with errno: ZKR_ENOMEM for ENOMEM, else ZKR_ESYS. */
+/* Like zkr__fail(), with an errno value. Returns ZKR_ENOMEM for ENOMEM, else ZKR_ESYS. */
 int zkr__fail_sys(int sys_errno, const char *what);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function that looks at several conditions returns what is wrong, in words; at its end it returns NULL. */
+/*
+ * For a function that checks several conditions: return @words, which describe the fault. Such a function ends with
+ * `return NULL`.
+ */
 #ifndef ZKR_BASE_FAULT_H
 #define ZKR_BASE_FAULT_H
 

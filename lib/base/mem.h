@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All allocation of this library, so that tests can make the n-th one fail. */
+/* All allocations of this library, so that tests can make the n-th one fail. */
 #ifndef ZKR_BASE_MEM_H
 #define ZKR_BASE_MEM_H
 
 #include <stddef.h>
 
-/* Zeroed memory, or NULL. */
+/* Return zeroed memory, or NULL. */
 void *zkr__mem_alloc(size_t size);
-/* A copy of @size bytes with a zero byte behind it, or NULL. */
+/* Return a copy of @size bytes, followed by a zero byte, or NULL. */
 void *zkr__mem_copy(const void *from, size_t size);
 char *zkr__mem_string(const char *text);
 void zkr__mem_free(void *p);
@@ -16,7 +16,7 @@ void zkr__mem_free(void *p);
 #define ZKR__OWNER_OF(at, type, member)                                                \
     ((type *)(void *)((char *)(at)-offsetof(type, member)))
 
-/* For tests: the gate is asked before each allocation, and says false to make it fail. NULL = no gate. */
+/* For tests: each allocation calls the gate first, and fails if the gate returns false. NULL removes the gate. */
 typedef _Bool (*zkr__mem_gate)(void);
 void zkr__mem_set_gate(zkr__mem_gate gate);
 

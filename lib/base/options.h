@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Size-tagged option structs: the caller may be older or newer than this library. */
+/* Size-tagged option structs: the caller may have been compiled with an older or a newer struct. */
 #ifndef ZKR_BASE_OPTIONS_H
 #define ZKR_BASE_OPTIONS_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * For every option struct: it has no padding. An option added later begins where the struct ended before, so an older
- * caller's padding would be read as that option.
+ * Check that an option struct has no padding. An option added later begins where the struct ends today, so the library
+ * would read an older caller's padding as that option.
  */
 #define ZKR__OPTIONS_CHECK(type, count, last)                                          \
     _Static_assert(offsetof(type, last) + sizeof(((type *)0)->last) == sizeof(type),   \
@@ -17,8 +17,9 @@
                    #type " has padding")
 
 /*
- * Copy the part of @from that both sides know into @to (@size bytes, first member size_t size) and zero the rest. @from
- * NULL: all defaults. ZKR_EINVAL for an impossible size, and for an option that this library does not know.
+ * Copy the part of @from that both versions know into @to (@size bytes; the first member is size_t size) and zero the
+ * rest. @from NULL means all defaults. Fails with ZKR_EINVAL if the size is impossible, or if an option is set that
+ * this library does not know.
  */
 int zkr__options_take(void *to, size_t size, const void *from, const char *what);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 enum {
-    /* A server takes packets of 1 MB less a byte, for the path, the name of our node below it, the data, the ACL. */
+    /* Servers accept packets of 1 MB - 1 byte, for path, node name, data and ACL together. */
     PATH_LIMIT = 1024 * 1024 - 1024
 };
 
@@ -18,8 +18,8 @@ static bool continues(unsigned char byte)
 }
 
 /*
- * The length of the UTF-8 character at @p. 0: it is none, or one that servers refuse (ZooKeeper: PathUtils), which are
- * control characters, U+D800 to U+F8FF, and all from U+FFF0 on.
+ * Return the length of the UTF-8 character at @p, or 0 if it is malformed or refused by servers. Servers refuse control
+ * characters, U+D800 to U+F8FF, and U+FFF0 and above (ZooKeeper: PathUtils).
  */
 static size_t character_length(const unsigned char *p)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ZooKeeper paths. Pure; every input is safe. */
+/* ZooKeeper paths. Pure functions, safe for any input. */
 #ifndef ZKR_BASE_PATH_H
 #define ZKR_BASE_PATH_H
 
 #include <stdbool.h>
 
-/* NULL for a path that servers take, but for the root; else what is wrong with it. */
+/* Return NULL if servers accept @path and it is not the root; else a text that says what is wrong with it. */
 const char *zkr__path_fault(const char *path);
 
-/* Can @name, which may be NULL, be the name of a child at any server? */
+/* Can a server have a child with this @name, which may be NULL? */
 bool zkr__path_is_name(const char *name);
 
-/* @dir "/" @name, allocated, or NULL. */
+/* Return @dir "/" @name in new memory, or NULL. */
 char *zkr__path_join(const char *dir, const char *name);
-/* What follows the last slash. */
+/* Return the part behind the last slash. */
 const char *zkr__path_name(const char *path);
 
 #endif

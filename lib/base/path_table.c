@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/table.h"
 
-enum { FEWEST_SLOTS = 4, CROWDED = 4 }; /* entries for each slot, on average */
+enum { FEWEST_SLOTS = 4, CROWDED = 4 }; /* CROWDED: average entries per slot */
 
-/* The number of slots is a power of 2. */
+/* slot_count is a power of 2. */
 static struct zkr__path_entry **slot_of(const struct zkr__path_table *table,
                                         const char *path)
 {
@@ -22,7 +22,7 @@ static void put(struct zkr__path_table *table, struct zkr__path_entry *entry)
     *slot = entry;
 }
 
-/* Without memory for more slots, the present slots will do. */
+/* If memory is short, keep the present slots. Returns false if there are none. */
 static bool grow(struct zkr__path_table *table)
 {
     struct zkr__path_table bigger = {.count = table->count};

@@ -2,9 +2,9 @@
 /*
  * Mutex and condition variable, annotated for clang's thread safety analysis.
  *
- * A thread that holds a lock or waits on a condition is not canceled, as it would end with the lock held. The
- * cancellation stays pending until the first cancellation point after the outermost unlock. Locks are released in
- * the reverse order of their taking.
+ * A thread is not canceled while it holds a lock or waits on a condition, because it would end with the lock held. A
+ * cancellation stays pending until the first cancellation point after the outermost unlock. Release locks in the
+ * reverse order of acquisition.
  */
 #ifndef ZKR_BASE_SYNC_H
 #define ZKR_BASE_SYNC_H
@@ -21,19 +21,19 @@
 #define ZKR__CAPABILITY ZKR__TSA(capability("mutex"))
 #define ZKR__ACQUIRES(mu) ZKR__TSA(acquire_capability(mu))
 #define ZKR__RELEASES(mu) ZKR__TSA(release_capability(mu))
-/* The caller holds @mu. Written out beside each internal function that needs it. */
+/* The caller must hold @mu. Every internal function that needs a lock is marked with this. */
 #define ZKR__NEEDS(mu) ZKR__TSA(requires_capability(mu))
 
 struct ZKR__CAPABILITY zkr__mu {
     pthread_mutex_t m;
-    int cancel_state; /* that the holding thread had before */
+    int cancel_state; /* of the holder, before it took the lock */
 };
 
 struct zkr__cv {
     pthread_cond_t c;
 };
 
-/* Neither can fail: no C library of Linux allocates memory for them. */
+/* Initialization cannot fail, because no C library of Linux allocates memory for it. */
 void zkr__mu_init(struct zkr__mu *mu);
 void zkr__cv_init(struct zkr__cv *cv);
 void zkr__mu_destroy(struct zkr__mu *mu);
@@ -42,14 +42,14 @@ void zkr__cv_destroy(struct zkr__cv *cv);
 void zkr__mu_lock(struct zkr__mu *mu) ZKR__ACQUIRES(mu);
 void zkr__mu_unlock(struct zkr__mu *mu) ZKR__RELEASES(mu);
 
-/* No cancellation of a thread that blocks without a lock. Returns the state to restore. */
+/* Disable cancellation of the calling thread, which may block without a lock. Returns the state to restore. */
 int zkr__cancel_hold(void);
 void zkr__cancel_restore(int cancel_state);
 
 void zkr__cv_signal(struct zkr__cv *cv);
 void zkr__cv_broadcast(struct zkr__cv *cv);
 
-/* Sleep until woken or until @deadline (zkr__clock_now(); ZKR__NEVER = none). False: the deadline has passed. */
+/* Sleep until signaled or until @deadline (zkr__clock_now(); ZKR__NEVER = none). Returns false after the deadline. */
 bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
     ZKR__NEEDS(mu);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only include of uthash, which by default calls exit() without memory. */
+/* The only include of uthash. Prevents uthash from calling exit() when memory is short, its default. */
 #ifndef ZKR_BASE_TABLE_H
 #define ZKR_BASE_TABLE_H
 
@@ -10,7 +10,7 @@
 #define HASH_NONFATAL_OOM 1
 #define uthash_malloc(size) zkr__mem_alloc(size)
 #define uthash_free(ptr, size) zkr__mem_free(ptr)
-/* FNV-1a: short keys, and no warnings from the default's casts. */
+/* FNV-1a: keys are short, and the default function causes compiler warnings. */
 #define HASH_FUNCTION(key, len, hash) ((hash) = zkr__table_hash((key), (size_t)(len)))
 
 static inline unsigned zkr__table_hash(const void *key, size_t len)
@@ -25,7 +25,7 @@ static inline unsigned zkr__table_hash(const void *key, size_t len)
 
 #include <uthash.h>
 
-/* Most tables here hold a few entries and are emptied, and so freed, often. */
+/* Start with few buckets: most tables hold few entries, and are often emptied, which frees them. */
 #undef HASH_INITIAL_NUM_BUCKETS
 #undef HASH_INITIAL_NUM_BUCKETS_LOG2
 #define HASH_INITIAL_NUM_BUCKETS 4U

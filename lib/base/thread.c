@@ -68,9 +68,10 @@ static void prepare(void)
 }
 
 /*
- * A plugin with the static library in it is unloaded, or the process ends. A thread that used the library may end
- * later, when end_thread() is no longer mapped; and a key that stays would be lost to the process. A thread that ends now
- * has to leave end_thread() first. The wait for it is limited, because at the end of a process the thread may be blocked.
+ * Runs when a plugin that contains the static library is unloaded, or when the process ends. Threads that used the
+ * library may end later, when end_thread() is no longer mapped. So the key is deleted, which also returns it to the
+ * process. A thread that is in end_thread() now must leave it first. This wait is limited, because at process exit the
+ * thread may be blocked.
  */
 __attribute__((destructor)) static void give_back_key(void)
 {
@@ -89,7 +90,7 @@ struct errand {
     const char *name;
     void *(*fn)(void *arg);
     void *arg;
-    bool replaces; /* another thread, which ends */
+    bool replaces; /* join `other` first */
     pthread_t other;
 };
 
@@ -127,7 +128,7 @@ static int start(pthread_t *thread, const struct errand *what)
     *errand = *what;
     sigset_t blocked, before;
     fill_blocked(&blocked);
-    /* The mask is inherited: set in the new thread, it would be too late for a signal that comes at once. */
+    /* A thread inherits the mask. Setting it in the new thread would be too late for a signal that arrives at once. */
     (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int rc = pthread_create(thread, NULL, run, errand);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -183,12 +184,12 @@ bool zkr__thread_pin_code(void)
     void *object = NULL;
     (void)dladdr1(&key, &unused, &object, RTLD_DL_LINKMAP);
     const struct link_map *map = object;
-    /* The program itself has no name, and stays. */
+    /* The main program has an empty name, and is never unloaded. */
     return !map || map->l_name[0] == '\0' ||
            dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* --- code of the application --- */
+/* --- application code --- */
 
 struct visit {
     void (*fn)(void *arg);
@@ -197,7 +198,10 @@ struct visit {
     bool cut;
 };
 
-/* A function of AddressSanitizer, if the program has it: otherwise it takes frames that a cancellation has left for live ones. */
+/*
+ * AddressSanitizer's function, if present. Without this call it takes stack frames left by a cancellation for live
+ * ones.
+ */
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 void __asan_handle_no_return(void) __attribute__((weak));
 
@@ -230,7 +234,7 @@ static void call_cancelable(void *arg)
     }
     visit->fn(visit->arg);
     if (self.ours) {
-        pthread_testcancel(); /* a cancellation of this call is not for the next one */
+        pthread_testcancel(); /* a cancellation of this call must not hit the next one */
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     }
 }
@@ -249,7 +253,7 @@ void zkr__thread_call_cancelable(void (*fn)(void *arg),
     zkr__thread_call(call_cancelable, finish_cancelable, &visit);
 }
 
-/* --- room for two more --- */
+/* --- room for two more threads --- */
 
 struct trial {
     pthread_mutex_t *gate;
@@ -266,10 +270,10 @@ static void *wait_at_gate(void *arg)
     return NULL;
 }
 
-/* A joined thread counts for the system's limits until the system has removed it. */
+/* The system counts a joined thread against its limits until the kernel has removed it. */
 static bool await_end(struct trial *trial)
 {
-    enum { PATIENCE = 1000 }; /* times a tenth of a millisecond */
+    enum { PATIENCE = 1000 }; /* tries, 0.1 ms apart */
     const struct timespec pause = {.tv_nsec = 100000};
     int tries = 0;
     zkr__thread_join(trial->thread);
@@ -332,7 +336,7 @@ unsigned zkr__fork_generation(void)
 bool zkr__exit_hook_add(struct zkr__exit_hook *hook)
 {
     (void)pthread_once(&once, prepare);
-    /* Any value but NULL makes the destructor run. */
+    /* The destructor runs for any value but NULL. */
     if (!key_made || (pthread_setspecific(key, &key) != 0 && !atomic_load(&unloaded))) {
         return false;
     }

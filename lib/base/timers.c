@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* One heap of two, each of which may be NULL. */
+/* Merge two heaps, each of which may be NULL. */
 static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
 {
     if (!a || !b) {
@@ -20,7 +20,7 @@ static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
     return first;
 }
 
-/* One heap of a list of heaps: merged in pairs from left to right, and the pairs from right to left. */
+/* Merge a list of heaps: in pairs from left to right, and then the pairs from right to left. */
 static struct zkr__timer *merge_all(struct zkr__timer *list)
 {
     struct zkr__timer *pairs = NULL;

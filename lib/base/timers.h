@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers, in a pairing heap. Pure: the caller brings the time. A timer is embedded in its object, so setting it needs
- * no memory.
+ * Timers in a pairing heap. Pure: the caller passes the time. A timer is embedded in its object, so setting it needs no
+ * memory.
  */
 #ifndef ZKR_BASE_TIMERS_H
 #define ZKR_BASE_TIMERS_H
@@ -10,25 +10,25 @@
 
 #include "base/clock.h"
 
-/* Zeroed but for .fire: off. */
+/* A timer is off if all fields but .fire are zero. */
 struct zkr__timer {
-    /* The timer is off again by then. */
+    /* The timer is already off when it fires. */
     void (*fire)(struct zkr__timer *timer, int64_t now);
     int64_t at; /* 0 = off */
     struct zkr__timer *child, *next, **link;
 };
 
 struct zkr__timers {
-    struct zkr__timer *root; /* due first */
+    struct zkr__timer *root; /* the next timer to fire */
 };
 
-/* Set, or set anew. @at is not 0. */
+/* Start a timer, or change the time of one that runs. @at must not be 0. */
 void zkr__timer_set(struct zkr__timers *timers, struct zkr__timer *timer, int64_t at);
-/* Does nothing to a timer that is off. */
+/* Stop a timer. Does nothing if it is off. */
 void zkr__timer_stop(struct zkr__timers *timers, struct zkr__timer *timer);
-/* When the next timer is due, or ZKR__NEVER. */
+/* Return when the next timer is due, or ZKR__NEVER. */
 int64_t zkr__timers_next(const struct zkr__timers *timers);
-/* Fire all timers that are due at @now, also timers that are set meanwhile for @now or earlier. */
+/* Fire all timers due at @now, including timers that are set meanwhile for @now or earlier. */
 void zkr__timers_fire(struct zkr__timers *timers, int64_t now);
 
 #endif
