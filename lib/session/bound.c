@@ -65,7 +65,7 @@ void zkr__probe_done(zkr_client *c, bool answered)
     if (answered) {
         c->probe_failures = 0;
     } else {
-        /* After the first failure S/32, then S/16 and S/8. */
+        /* The pause is S/32 after the first failure, then S/16, then S/8. */
         c->probe_failures += c->probe_failures < MOST;
         c->probe_after = c->door->boot() + (session_ns(c) / 64 << c->probe_failures);
     }
@@ -75,7 +75,7 @@ void zkr__probe_done(zkr_client *c, bool answered)
 
 /* --- loss diagnostics --- */
 
-/* A service that is late by this part of the session timeout was not just busy. */
+/* If the service is late by this part of the session timeout, the process was stopped, not just busy. */
 enum { STOP_PART = 4 };
 
 static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
@@ -84,7 +84,7 @@ static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
     return late >= session_ns(c) / STOP_PART ? late : 0;
 }
 
-/* Returns the present time. */
+/* Record a stop of the process, if the service is late. Returns the current time. */
 static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 {
     int64_t boot = c->door->boot();
@@ -98,7 +98,7 @@ static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 
 void zkr__service_runs(zkr_client *c)
 {
-    c->due = note_stop(c); /* a turn takes next to no time */
+    c->due = note_stop(c); /* a turn should end at once */
 }
 
 void zkr__service_rests(zkr_client *c)
@@ -112,7 +112,7 @@ void zkr__service_leaves(zkr_client *c)
     c->due = 0;
 }
 
-/* For how long the process has stood still lately, also when the service has not run since. */
+/* Return for how long the process was stopped recently, even if the service has not run since. */
 static int64_t stopped(const zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     int64_t late = lateness(c, boot);
@@ -120,7 +120,7 @@ static int64_t stopped(const zkr_client *c, int64_t boot) ZKR__LOCKED
     return late > 0 ? late : lately ? c->stopped : 0;
 }
 
-/* Rounded down, but not to 0. */
+/* Round down to milliseconds, but keep a positive time positive. */
 static int64_t to_ms(int64_t ns)
 {
     return ns <= 0 ? 0 : ns < ZKR__MS ? 1 : ns / ZKR__MS;

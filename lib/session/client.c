@@ -173,7 +173,7 @@ void zkr__shut(zkr_client *c)
 
 void zkr__deletes_done(zkr_client *c)
 {
-    zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
+    zkr__cv_broadcast(&c->changed); /* for zkr_client_flush() */
     if (c->finishing) {
         zkr__wake_by(c, zkr__now(c));
     }
@@ -189,7 +189,7 @@ void zkr__wake_by(zkr_client *c, int64_t at)
 {
     if (at < c->service_at) {
         c->service_at = at;
-        if (c->due != 0) { /* else the service is away (bound.h) */
+        if (c->due != 0) { /* 0: the service may be blocked (bound.h) */
             c->due = zkr__sooner(c->due, zkr__to_boot(c, at));
         }
         zkr__cv_signal(&c->service_cv);

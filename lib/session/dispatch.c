@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "base/thread.h"
 
-/* The queues of which a thread runs a call now: a call may run calls of another client. */
+/* The queues whose calls a thread is running, innermost first: a call may run calls of another client. */
 struct frame {
     const struct zkr__dispatch *d;
     const struct frame *outer;
@@ -35,7 +35,7 @@ int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d)
     return d->event_fd < 0 ? errno : 0;
 }
 
-/* Each write is an event for an edge-triggered poll. A count that is full is readable all the same. */
+/* Each write is an event for an edge-triggered poll. A full counter is readable even if the write fails. */
 static void raise_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     const uint64_t one = 1;
@@ -54,7 +54,7 @@ static void clear_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
     }
 }
 
-/* Take the first call of @owner, or of all if that is NULL, off the queue. NULL: there is none. */
+/* Take the first call of @owner (NULL = of anybody) off the queue. Returns NULL if there is none. */
 static struct zkr__call *take(struct zkr__dispatch *d, const void *owner)
     ZKR__NEEDS(d->mu)
 {
@@ -91,7 +91,7 @@ static void visit(void *arg)
 
 static void *run(void *dispatch);
 
-/* The application ends the calling thread, within a call. Other threads go on with the remaining calls. */
+/* The application has ended the calling thread during a call. Other threads run the remaining calls. */
 static void give_up_thread(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     if (zkr__dispatch_by_hand(d)) {
@@ -126,7 +126,7 @@ static void leave(void *arg, bool cut)
     zkr__mu_unlock(&d->mu);
 }
 
-/* True: the application was called. */
+/* Returns true if the application was called. */
 static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
 {
     struct zkr__thread *self = zkr__thread_self();
@@ -163,7 +163,7 @@ static void end_turn(struct zkr__dispatch *d)
     zkr__mu_lock(&d->mu);
     d->taken = false;
     if (d->head) {
-        raise_event(d); /* for an edge-triggered poll: calls are left */
+        raise_event(d); /* an edge-triggered poll must see that calls are left */
     }
     zkr__cv_broadcast(&d->changed);
     zkr__mu_unlock(&d->mu);
@@ -215,7 +215,7 @@ void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
     end_turn(d);
 }
 
-/* --- a thread of ours --- */
+/* --- on a thread of the library --- */
 
 static void *run(void *arg)
 {
@@ -274,7 +274,7 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     d->stop = true;
     zkr__cv_broadcast(&d->changed);
     while (d->started && !d->over) {
-        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER); /* it may be replaced */
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER); /* the thread may change */
     }
     zkr__mu_unlock(&d->mu);
     if (d->started) {
@@ -304,7 +304,7 @@ void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call)
     zkr__mu_unlock(&d->mu);
 }
 
-/* Take all calls of @owner off the queue, onto @taken. */
+/* Move all calls of @owner from the queue to @taken. */
 static void take_all(struct zkr__dispatch *d,
                      const void *owner,
                      struct zkr__call **taken) ZKR__NEEDS(d->mu)
@@ -321,12 +321,12 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
     zkr__mu_lock(&d->mu);
     take_all(d, owner, &dropped);
     if (d->running == owner && zkr__dispatch_is_self(d)) {
-        /* The call ends its owner, whose address may soon be that of another owner. */
+        /* The call destroys its owner, whose address another owner may get soon. */
         d->running = NULL;
     }
     while (d->running == owner) {
         (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
-        take_all(d, owner, &dropped); /* which the running call has posted */
+        take_all(d, owner, &dropped); /* that the running call has posted */
     }
     zkr__mu_unlock(&d->mu);
     while (dropped) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of callbacks of the application. They run in order, one at a time, with no lock of ours held: in a thread
- * of ours, or by hand, in a thread of the application. The lock of the queue is a leaf, so a call may be posted from
- * anywhere.
+ * The queue of the application's callbacks. They run in order, one at a time, with no lock of the library held: on a
+ * thread of the library or, "by hand" (option dispatch_by_application), on a thread of the application. The lock of the
+ * queue is a leaf, so a call may be posted under any other lock.
  */
 #ifndef ZKR_SESSION_DISPATCH_H
 #define ZKR_SESSION_DISPATCH_H
@@ -13,53 +13,53 @@
 
 #include "base/sync.h"
 
-/* Embedded in its object. Belongs to the queue from the post until run() or drop(). */
+/* A callback to run. Embedded in its object. The queue owns it from the post until run() or drop(). */
 struct zkr__call {
     struct zkr__call *next;
     const void *owner; /* for zkr__dispatch_cancel() */
-    /* True: it has called the application. */
+    /* Returns true if it called the application. */
     bool (*run)(struct zkr__call *call);
-    /* Instead of run() when canceled. May be NULL. */
+    /* Called instead of run() if the call is canceled. May be NULL. */
     void (*drop)(struct zkr__call *call);
-    bool queued; /* in the queue, until run() or drop() begins */
+    bool queued; /* in the queue; false when run() or drop() begins */
 };
 
 struct zkr__dispatch {
     struct zkr__mu mu;
-    struct zkr__cv changed; /* for those who wait for a call, its end, or the turn */
+    struct zkr__cv changed; /* a call was queued or has ended, or the turn is free */
     struct zkr__call *head, **tail;
-    const void *running; /* owner of the call that runs now */
-    uint64_t ran;        /* calls so far */
+    const void *running; /* owner of the running call */
+    uint64_t ran;        /* calls run so far */
     pthread_t thread;
     bool started, stop;
-    bool held;    /* the thread runs no call yet */
+    bool held;    /* the thread must not run calls yet */
     bool over;    /* the thread has run its last call */
-    bool taken;   /* by hand: a thread has the turn */
-    int event_fd; /* by hand: readable while calls wait; else -1 */
+    bool taken;   /* by hand: a thread has the turn to run calls */
+    int event_fd; /* by hand: readable while calls are queued; else -1 */
 };
 
 void zkr__dispatch_init(struct zkr__dispatch *d);
-/* Either of these, once. 0 or errno. */
+/* Start a thread, or prepare to run calls by hand. Call one of the two, once. Returns 0 or errno. */
 int zkr__dispatch_start(struct zkr__dispatch *d);
 int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d);
-/* Before the start: the thread runs no call until zkr__dispatch_go(), or until it has to end. */
+/* Before the start: keep the thread from running calls until zkr__dispatch_go(), or until it must end. */
 void zkr__dispatch_hold(struct zkr__dispatch *d);
 void zkr__dispatch_go(struct zkr__dispatch *d);
-/* Run what is queued, and end the thread; by hand, run it in the calling thread. */
+/* Run the queued calls and end the thread. By hand: run them in the calling thread. */
 void zkr__dispatch_stop(struct zkr__dispatch *d);
 void zkr__dispatch_destroy(struct zkr__dispatch *d);
 
-/* Does nothing to a call that is in the queue already. */
+/* Queue a call. Does nothing if it is queued already. */
 void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call);
-/* Drop the queued calls of @owner, and wait until none runs, but for a call that cancels itself. */
+/* Drop the queued calls of @owner, and wait for its running call, except for a call that cancels itself. */
 void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner);
-/* Wait for the end of the call of @owner that runs now, if one does. Not for that call itself. */
+/* Wait for the end of the running call of @owner, if there is one. Must not be called by that call itself. */
 void zkr__dispatch_await_call(struct zkr__dispatch *d, const void *owner);
-/* Run the first queued call in the calling thread. False: there is none. */
+/* Run the first queued call in the calling thread. Returns false if there is none. */
 bool zkr__dispatch_run_one(struct zkr__dispatch *d);
 /*
- * By hand: run the calls that are queued now, until the application was called @max times; 0 = all of them. Returns
- * how often it was called; -1: another thread has the turn.
+ * By hand: run the calls that are queued now, until the application was called @max times; 0 = no limit. Returns how
+ * often it was called, or -1 if another thread has the turn.
  */
 int zkr__dispatch_run(struct zkr__dispatch *d, int max);
 /* By hand: wait for the turn, then run the queued calls of @owner. */
@@ -68,7 +68,7 @@ static inline bool zkr__dispatch_by_hand(const struct zkr__dispatch *d)
 {
     return d->event_fd >= 0;
 }
-/* Is the calling thread running a call of this queue, perhaps within one of another queue? */
+/* Is the calling thread that of the queue, or running one of its calls at any nesting level? */
 bool zkr__dispatch_is_self(const struct zkr__dispatch *d);
 
 #endif

@@ -7,7 +7,7 @@
 #include "session/request.h"
 #include "session/session.h"
 
-/* --- in the service --- */
+/* --- on the service thread --- */
 
 static void finish(zkr_client *c) ZKR__LOCKED
 {
@@ -15,7 +15,7 @@ static void finish(zkr_client *c) ZKR__LOCKED
     zkr__cv_broadcast(&c->changed);
 }
 
-/* The service closes the handle at its next turn. */
+/* End the session. The service closes the handle at its next turn. */
 static void end_session(zkr_client *c) ZKR__LOCKED
 {
     struct zkr__link *link = c->link;
@@ -38,7 +38,7 @@ void zkr__finish_closed(zkr_client *c, bool over)
         finish(c);
         return;
     }
-    /* The timeout may end a tick later, which is at most half of it. */
+    /* The servers may end the session a tick late, and a tick is at most half of the timeout. */
     rest->gone_at = now + rest->timeout_ms * ZKR__MS * 3 / 2;
     int64_t pause =
         zkr__retry_pause(&c->retry, rest->failures, zkr__retry_random(&c->random));
@@ -49,7 +49,7 @@ void zkr__finish_closed(zkr_client *c, bool over)
     zkr__wake_by(c, c->open_at);
 }
 
-/* The session was ended, and no server has confirmed that. */
+/* Decide the next step after the session was ended without confirmation. */
 static enum zkr__finish_step
 look_again(zkr_client *c, int64_t now, int64_t *next) ZKR__LOCKED
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a client that has no recipes any more: zkr_client_finish(). The end of the session deletes all nodes, so it is
- * sent behind the deletes without a wait for their answers. If no server confirms it, another handle goes on with the
- * session, and ends it or learns that it is over.
+ * The end of a client without recipes: zkr_client_finish(). The end of the session deletes all nodes. So the client
+ * sends it right behind the deletes, without waiting for their answers. If no server confirms the end, another handle
+ * resumes the session, and ends it or learns that it is over.
  */
 #ifndef ZKR_SESSION_FINISH_H
 #define ZKR_SESSION_FINISH_H
@@ -12,13 +12,13 @@
 enum zkr__finish_step {
     ZKR__FINISH_LATER, /* the session goes on as usual */
     ZKR__FINISH_WAITS,
-    ZKR__FINISH_OPENS /* a handle for the last session */
+    ZKR__FINISH_OPENS /* open a handle for the last session */
 };
 
-/* A part of a turn of the service. *next: when to call it again. */
+/* Part of a turn of the service. Sets *next to when to call it again. */
 enum zkr__finish_step
 zkr__finish_run(zkr_client *c, int64_t now, int64_t *next) ZKR__LOCKED;
-/* The handle of the last session was closed. @over: a server has ended the session. */
+/* Note that the handle of the last session was closed. @over: a server has ended the session. */
 void zkr__finish_closed(zkr_client *c, bool over) ZKR__LOCKED;
 
 #endif

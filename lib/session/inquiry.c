@@ -29,7 +29,7 @@ static void on_state(struct zkr__listener *listener, int state)
     zkr__cv_signal(&ZKR__OWNER_OF(listener, struct zkr__inquiry, listener)->done);
 }
 
-/* ZKR_EAUTH and ZKR_ECLOSED come first. */
+/* ZKR_EAUTH and ZKR_ECLOSED take precedence over @code. */
 static int outcome(const struct zkr__inquiry *inquiry, int code) ZKR__LOCKED
 {
     const zkr_client *c = inquiry->c;
@@ -127,7 +127,7 @@ int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry)
     return zkr__inquiry_await(inquiry);
 }
 
-/* --- again, while the servers are busy --- */
+/* --- retries while the servers are busy --- */
 
 bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t)
 {
@@ -148,14 +148,14 @@ bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t)
     return again;
 }
 
-/* --- a node that the application reads --- */
+/* --- reading a node for the application --- */
 
 struct reading {
     struct zkr__inquiry asked;
     zkr_node node;
-    int64_t grants; /* by news, when it was asked for */
+    int64_t grants; /* client.news_grants when the read began */
     size_t size;
-    char data[]; /* the first bytes of it, as many as are wanted */
+    char data[]; /* the first bytes of the data, at most `size` */
 };
 
 static void
@@ -187,8 +187,8 @@ on_sync(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 }
 
 /*
- * A lock that news has granted may be ours before our server knows the last writes of the holder before. A sync brings
- * them, if they were answered. The read goes out right behind it.
+ * News can grant a lock before our server knows the last writes of the previous holder. A sync brings those that were
+ * answered. The read is sent right behind the sync.
  */
 static void sync_first(zkr_client *c, struct reading *r, const char *path) ZKR__LOCKED
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Some requests that a thread sends and waits for, with one deadline.
+ * Requests that a thread sends and waits for, with one deadline.
  *
- * What the answers fill in begins with an inquiry, and is of zkr__mem_alloc(). That memory belongs to the asking thread and
- * to each request in flight, as answers may come when the thread has long given up. All functions need the client's lock;
- * those that block sleep without it.
+ * The struct that the answers fill begins with a struct zkr__inquiry, and comes from zkr__mem_alloc(). The asking
+ * thread and each request in flight hold a reference to it, because answers may arrive after the thread has given up.
+ * All functions need the client's lock; functions that block release it while they sleep.
  */
 #ifndef ZKR_SESSION_INQUIRY_H
 #define ZKR_SESSION_INQUIRY_H
@@ -17,28 +17,28 @@
 struct zkr__inquiry {
     zkr_client *c;
     void (*forget)(void *inquiry);
-    struct zkr__listener listener; /* until the thread is done */
+    struct zkr__listener listener; /* registered until the thread is done */
     struct zkr__cv done;
     int64_t deadline;       /* 0 = options.connect_timeout_ms from the beginning */
-    size_t refs, in_flight; /* a reference for each request, and one of the thread */
+    size_t refs, in_flight; /* references: one per request, one of the thread */
     int code;               /* of the first request that failed */
     bool even_shut;         /* a shutdown of the client ends no wait */
 };
 
 /*
- * Begin, and sleep until the client is connected. @inquiry is zeroed but for its deadline. It is freed when neither the
- * thread nor a request needs it any more, after @forget, if not NULL, has let go of what is in it; after a failure it is
- * freed already. Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
+ * Begin an inquiry, and sleep until the client is connected. @inquiry is zeroed except for .deadline and .even_shut. It
+ * is freed when neither the thread nor a request needs it; before that @forget, if not NULL, frees its contents. After
+ * a failure it is already freed. Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
  */
 int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
                        zkr_client *c,
                        void (*forget)(void *inquiry)) ZKR__LOCKED;
-/* The thread does not need the inquiry any more. */
+/* Drop the thread's reference. */
 void zkr__inquiry_end(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Send @op. @fn gets @inquiry, and ends with zkr__inquiry_answered(); NULL does only that. An op that lacks its path, for
- * which there was no memory, fails with ZKR_ENOMEM.
+ * Send @op. @fn gets @inquiry, and must end with zkr__inquiry_answered(); NULL as @fn does only that. An op without its
+ * path, because memory was short, fails with ZKR_ENOMEM.
  */
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,
@@ -46,34 +46,34 @@ void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       unsigned tag) ZKR__LOCKED;
 void zkr__inquiry_answered(struct zkr__inquiry *inquiry, int code) ZKR__LOCKED;
 
-/* The thread has not given up: what an answer leads to may be asked. */
+/* Does the thread still wait? If so, an answer may lead to further requests. */
 static inline bool zkr__inquiry_wanted(const struct zkr__inquiry *inquiry) ZKR__LOCKED
 {
     return inquiry->refs > inquiry->in_flight;
 }
 
-/* Sleep until all requests are answered. ZKR_ETIMEDOUT, ZKR_ECLOSED, ZKR_EAUTH, or the code. */
+/* Sleep until all requests are answered. Returns ZKR_ETIMEDOUT, ZKR_ECLOSED, ZKR_EAUTH, or .code. */
 int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Sleep until it is known whether the chroot exists. Call this if a node is missing: below a missing chroot every node is
- * missing, which says nothing about the node. ZKR_OK, ZKR_ENONODE (no chroot), or as zkr__inquiry_await(). One round trip
- * with a chroot, else none.
+ * Sleep until the client knows whether the chroot exists. Call this if a node is missing: below a missing chroot every
+ * node is missing, which says nothing about the node. Returns ZKR_OK, ZKR_ENONODE (no chroot), or an error of
+ * zkr__inquiry_await(). Costs one round trip with a chroot, else none.
  */
 int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 #define ZKR__NO_CHROOT "the chroot of the server list is missing"
 
-/* An inquiry that is made again while the servers are too busy for it, all within one deadline. Zeroed at first. */
+/* An inquiry that is repeated while the servers are too busy for it, within one deadline. Zeroed at first. */
 struct zkr__tries {
-    int64_t deadline; /* as that of an inquiry, for which it is, too */
-    int64_t count;    /* so far */
-    int rc;           /* of the last one */
+    int64_t deadline; /* like zkr__inquiry.deadline; pass it to each inquiry */
+    int64_t count;    /* tries so far */
+    int rc;           /* result of the last try */
 };
 
-/* True for the first try, and after a pause if the last try was throttled. It sleeps in that pause. */
+/* Returns whether a try may begin: the first, or another after a throttled one. Sleeps for a pause before another. */
 bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t) ZKR__LOCKED;
 
-/* As zkr_client_get(), without a last error. @deadline: as that of an inquiry. */
+/* Like zkr_client_get(), without setting the last error. @deadline: like zkr__inquiry.deadline. */
 int zkr__node_read(zkr_client *c,
                    const char *path,
                    void *data,

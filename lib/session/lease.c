@@ -8,9 +8,9 @@
 enum { MARGIN_PPM = 1000 };
 
 /*
- * Contracts, which Frama-C proves (test/proof/README.md): nothing overflows, indices are in bounds, and the bound is
- * what the formulas say. A moment is within 126 years of the start of the machine, a span a day at most. What is
- * admitted is what an assignment of structs does.
+ * Contracts, which Frama-C proves (test/proof/README.md): nothing overflows, indices are in bounds, and the bound
+ * equals the formulas. They assume that a time is within 126 years of the machine's start, and a span is at most a day.
+ * The "admit" clauses state the effect of assigning a struct.
  */
 /*@
   predicate moment(integer t) = 0 <= t <= 4000000000000000000;
@@ -56,7 +56,7 @@ static int64_t margin(const struct zkr__lease *l)
     return l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
 }
 
-/* For how long a session surely lives, by our clock, after the leader has heard of it. */
+/* Return for how long a session surely lives, by the local clock, after the leader has heard of it. */
 /*@ requires \valid_read(l) && fits(l);
     assigns \nothing;
     ensures \result == sure(l) && 0 <= \result <= l->session; */
@@ -82,7 +82,7 @@ static void set_pace(struct zkr__lease *l)
 {
     int64_t tick = l->terms.tick > 0 ? l->terms.tick : l->session / 2;
     int64_t pause = l->terms.pause > 0 ? l->terms.pause : l->session / 12;
-    /* The leader's ping loop never wakes early, but may be late; and our clock may be fast. */
+    /* The leader's ping loop never wakes early but may be late, and the local clock may be fast. */
     l->gap = tick / 2 + tick / 32;
     /*@ assert 0 <= l->gap <= 86400000000000; */
     l->gap += l->gap / 1000 * (margin(l) > MARGIN_PPM ? margin(l) : 0) / 1000;
@@ -144,7 +144,9 @@ void zkr__lease_end(struct zkr__lease *l)
     /*@ admit l->session == 0 && l->until == 0; */
 }
 
-/* The latest write answered by @by of the remembered ones before number *@at, which becomes its number. NULL: none. */
+/*
+ * Return the latest remembered write before number *@at that was answered by @by, and set *@at to its number; or NULL.
+ */
 /*@ requires \valid_read(l) && fits(l) && \valid(at) && \separated(l, at) && *at <= l->count;
     assigns *at;
     ensures 0 <= *at <= \old(*at);
@@ -166,7 +168,7 @@ find(const struct zkr__lease *l, uint64_t *at, int64_t by)
     return NULL;
 }
 
-/* When the A of the best chain was sent, with a C sent at @sent; 0 = no chain. */
+/* Return when the A of the best chain was sent, for a C sent at @sent; 0 = no chain. */
 /*@ requires \valid_read(l) && fits(l) && moment(sent);
     assigns \nothing;
     ensures moment(\result);
@@ -193,7 +195,7 @@ static void remember(struct zkr__lease *l, struct zkr__write w)
     }
 }
 
-/* The rules of lease.h. */
+/* Raise the bound by the rules of lease.h. */
 /*@ requires \valid(l) && fits(l) && moment(sent) && moment(answered);
     assigns l->until;
     ensures \old(l->until) <= l->until && fits(l);
@@ -209,7 +211,7 @@ static void remember(struct zkr__lease *l, struct zkr__write w)
 static void learn(struct zkr__lease *l, int64_t sent, int64_t answered)
 {
     if (l->count == 0) {
-        extend(l, l->last.sent); /* the handshake came after it */
+        extend(l, l->last.sent); /* the handshake followed that write */
     }
     if (!l->terms.no_stopgap && answered - sent <= l->session / 12) {
         extend(l, sent - l->session / 3 - l->gap);
@@ -237,7 +239,7 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     remember(l, l->last);
 }
 
-/* The probe that is due at @due, or a little later, if that makes it the B of one more A. */
+/* Return @due, or a slightly later time that makes the probe the B of one more A. */
 /*@ requires \valid_read(l) && fits(l);
     requires -4 * 86400000000000 <= due <= 4000000000000000000 + 4 * 86400000000000;
     assigns \nothing;
@@ -260,7 +262,7 @@ int64_t zkr__lease_probe_at(const struct zkr__lease *l)
     if (l->count == 0) {
         return l->last.sent; /* at once */
     }
-    /* The first C after a time without writes: it gives much. */
+    /* After a time without writes, the first C raises the bound by much. */
     int64_t heard = chain_to(l, l->last.answered);
     if (heard != 0 && heard + sure_span(l) > l->until + l->gap) {
         return l->last.answered;
@@ -282,7 +284,10 @@ bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot)
     if (!l->terms.no_stopgap && trip <= l->session / 12) {
         return true; /* the next probe alone proves more */
     }
-    /* There is an A behind the present one, and C is answered in time, even if B has to wait for an answer. */
+    /*
+     * A later A than that of the present bound is remembered, and its C is answered in time even if B waits for an
+     * answer.
+     */
     uint64_t at = l->count;
     const struct zkr__write *a = find(l, &at, l->until - l->gap - 3 * trip);
     return a && a->sent + sure_span(l) > l->until && boot + 3 * trip < l->until;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The invariants of a lease (lease.h) between two calls. Pure, and in constant time. NULL, or in words what is wrong. */
+/*
+ * Check the invariants of a lease (lease.h) between two calls. Pure, in constant time. Returns NULL, or the fault in
+ * words.
+ */
 #ifndef ZKR_SESSION_LEASE_INVARIANT_H
 #define ZKR_SESSION_LEASE_INVARIANT_H
 

@@ -42,7 +42,7 @@ void zkr__log_line(zkr_client *c, int level, const char *text)
 {
     size_t len = strlen(text);
     while (len > 0 && text[len - 1] == '\n') {
-        len--; /* some of libzookeeper's end in one */
+        len--; /* some lines of libzookeeper end in one */
     }
     struct line *line = NULL;
     if (__atomic_load_n(&c->log_queued, __ATOMIC_RELAXED) < QUEUE_MAX) {
@@ -60,14 +60,14 @@ void zkr__log_line(zkr_client *c, int level, const char *text)
     zkr__dispatch_post(&c->dispatch, &line->call);
 }
 
-/* --- one line of an event --- */
+/* --- the line of an event --- */
 
 struct text {
     size_t len;
     char text[LINE_MAX_LEN];
 };
 
-/* What does not fit is cut off. */
+/* Append text, cut off at the end of the room. */
 static void put(struct text *t, const char *from, size_t len)
 {
     size_t room = sizeof(t->text) - 1 - t->len;

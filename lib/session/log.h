@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of a client: lines go to options.log, on the dispatch thread. One line for each event: event, path, node,
- * session, epoch, what belongs to the event, reason; as `key=value`, separated by spaces. Values that are not plain
- * words stand in double quotes, with \\, \" and \n as in C.
+ * The log of a client: lines go to options.log, on the dispatch thread. Each event is one line of `key=value` fields,
+ * separated by spaces: event, path, node, session, epoch, fields of the event, reason. Values that are not plain words
+ * are in double quotes, with \\, \" and \n as in C.
  */
 #ifndef ZKR_SESSION_LOG_H
 #define ZKR_SESSION_LOG_H
@@ -12,22 +12,22 @@
 struct zkr__event {
     const char *name;
     const char *path, *node, *reason; /* NULL = none */
-    int64_t session_id;               /* 0 = the present one, and its epoch */
+    int64_t session_id;               /* 0 = the current session and epoch */
     unsigned epoch;
 };
 
 #define ZKR__EVENT(...) (&(const struct zkr__event){.name = __VA_ARGS__})
 
-/* The line is dropped, and counted, when too many wait already. */
+/* Log a line. If too many lines are queued, the line is dropped, and counted. */
 void zkr__log(zkr_client *c, int level, const struct zkr__event *event) ZKR__LOCKED;
-/* With more before the reason, which has plain words as values. */
+/* Like zkr__log(), with more fields before the reason. Their values must be plain words. */
 void zkr__log_more(zkr_client *c,
                    int level,
                    const struct zkr__event *event,
                    const char *format,
                    ...) ZKR__LOCKED __attribute__((format(printf, 4, 5)));
 
-/* The same for a line that was made elsewhere, of a client with options.log. */
+/* Log a line that was made elsewhere, for a client with options.log. */
 void zkr__log_line(zkr_client *c, int level, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is measured at each path: waits and holds, their outcomes and durations. A meter lives as long as its client, so
- * counters never go back; beyond ZKR__METERS paths one meter serves all others. All functions need the client's lock.
+ * Measurements at each path: waits and holds, their outcomes and durations. A meter lives as long as its client, so
+ * counters never decrease. Beyond ZKR__METERS paths one meter serves all others. All functions need the client's lock.
  */
 #ifndef ZKR_SESSION_METER_H
 #define ZKR_SESSION_METER_H
@@ -17,20 +17,20 @@ enum { ZKR__BOUNDS = 16 };
 
 struct zkr__histogram {
     int64_t sum_ns;
-    /* Each is of durations above the bound before, up to its own; the last of durations above all bounds. */
+    /* Number of durations above the previous bound and up to this one. The last counts durations above all bounds. */
     int64_t counts[ZKR__BOUNDS + 1];
 };
 
-/* Below 0 counts as 0. */
+/* Add a duration. A negative one counts as 0. */
 void zkr__histogram_add(struct zkr__histogram *h, int64_t ns);
-/* The upper bound of counts[@i], as text in seconds, such as "0.25"; "+Inf" for the last. */
+/* Return the upper bound of counts[@i] as text in seconds, for example "0.25"; "+Inf" for the last. */
 const char *zkr__histogram_bound(int i);
 
 /* --- meters --- */
 
 enum { ZKR__METERS = 1000 };
 
-/* As zkr_lost_reason; STOPPED is a lease that ended as the process stood still. */
+/* Like zkr_lost_reason. STOPPED: the lease ended while the process was stopped. */
 enum zkr__metered_loss {
     ZKR__METERED_SESSION,
     ZKR__METERED_NODE,
@@ -39,7 +39,7 @@ enum zkr__metered_loss {
     ZKR__METERED_LOSSES
 };
 
-/* What ended a wait with a grant: metrics.h has the words. */
+/* What ended a wait with a grant; metrics.h explains the words. */
 enum zkr__hand_over {
     ZKR__BY_NEIGHBOUR,
     ZKR__BY_NEWS,
@@ -71,7 +71,7 @@ struct zkr__meters {
     struct zkr__meter other;
 };
 
-/* The meter of @path, made when there is none. */
+/* Return the meter of @path. Makes one if there is none. */
 struct zkr__meter *zkr__meter_of(struct zkr__meters *meters, const char *path);
 void zkr__meters_free(struct zkr__meters *meters);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that a client has measured, as OpenMetrics text. */
+/* All measurements of a client, as OpenMetrics text. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "session/bound.h"
 
-/* --- text, cut off where the buffer ends --- */
+/* --- text, truncated at the end of the buffer --- */
 
 struct out {
     char *buf;
@@ -29,7 +29,7 @@ put(struct out *out, const char *format, ...)
     out->len += len > 0 ? (size_t)len : 0;
 }
 
-/* Without floating point: the program's locale may write a comma. */
+/* Avoids floating point, because the program's locale might print a comma. */
 static void put_seconds(struct out *out, int64_t ns)
 {
     const int64_t second = 1000 * ZKR__MS;
@@ -61,7 +61,7 @@ put_family(struct out *out, const char *name, const char *type, const char *help
     put(out, "# HELP %s %s\n", name, help);
 }
 
-/* Each NULL = none; @key and @value go together. */
+/* NULL = none. @key and @value are set together. */
 struct labels {
     const char *path, *key, *value;
 };
@@ -108,7 +108,7 @@ static void put_histogram(struct out *out,
     put_seconds(out, h->sum_ns);
 }
 
-/* --- what is told --- */
+/* --- families --- */
 
 struct reading {
     zkr_stats stats;

@@ -8,23 +8,23 @@
 
 #include "session/client.h"
 
-/* The build gives each file of lib/ its name below the root, which tells nothing of the machine. */
+/* The build defines this as the file's name below the root, which reveals nothing about the machine. */
 #ifndef ZKR__FILE
 #define ZKR__FILE "lib"
 #endif
 
-/* @c: the client, with its lock. */
+/* Check an invariant. @c: the client, locked. */
 #define ZKR__MUST(c, condition)                                                        \
     (__builtin_expect(!(condition), 0)                                                 \
          ? zkr__must_fail((c), ZKR__FILE, __LINE__, #condition)                        \
          : (void)0)
 
-/* The same for a function that checks several invariants. @fault: what is wrong, in words; NULL: nothing. */
+/* Check the result of a function that checks several invariants. @fault: what is wrong, in words, or NULL. */
 #define ZKR__MUST_NOT(c, fault) zkr__must_not((c), ZKR__FILE, __LINE__, (fault))
 
 /*
- * A condition is not true. From now on zkr__sure() is false, and at its next turn the service shuts the client down and
- * gives its session up. The first fault of a client counts, and the log has a line about it.
+ * Handle a violation. From now on zkr__sure() is false, and the next turn of the service shuts the client down and
+ * gives its session up. Only the first violation of a client counts, and is logged.
  */
 void zkr__must_fail(zkr_client *c, const char *file, int line, const char *condition)
     ZKR__LOCKED;
@@ -37,7 +37,7 @@ zkr__must_not(zkr_client *c, const char *file, int line, const char *fault) ZKR_
     }
 }
 
-/* A fault ends the process instead. Builds with tests begin with true. */
+/* If true, a violation ends the process instead. Builds with tests begin with true. */
 extern bool zkr__must_aborts;
 
 #endif

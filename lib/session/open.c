@@ -32,7 +32,7 @@ static bool is_credential(const zkr_auth *auth, bool needed)
            (auth->cert || auth->cert_len == 0);
 }
 
-/* The credentials count from 0; there may be none with number 0. */
+/* Credentials are numbered from 0. Number 0 may be missing. */
 static zkr_auth auth_at(const zkr_client_options *o, int64_t i)
 {
     return i > 0 ? o->more_auth[i - 1]
@@ -77,7 +77,9 @@ static int check_file(const char *name, size_t len)
     return rc;
 }
 
-/* "CA,CERTIFICATE,KEY[,PASSWORD]" of readable files. libzookeeper would only fail, at each connection. */
+/*
+ * Check for "CA,CERTIFICATE,KEY[,PASSWORD]" with readable files. Otherwise libzookeeper would fail at each connection.
+ */
 static int check_tls(const char *cert)
 {
     static const char bad_form[] =
@@ -178,7 +180,7 @@ static bool copy_credentials(zkr_client *c)
     return whole;
 }
 
-/* Copy what the options point to, and forget the caller's pointers. */
+/* Copy what the options point to, and clear the caller's pointers. */
 static bool copy_pointers(zkr_client *c, const char *servers)
 {
     zkr_client_options *o = &c->options;
@@ -224,8 +226,8 @@ static int start_threads(zkr_client *c)
 }
 
 /*
- * A guardian starts while the client connects, unless the client must not go on without one. Nobody can make a node
- * meanwhile, as no callback runs. So the guardian knows the session before there is a node.
+ * A guardian that is not required starts while the client connects. No callback runs meanwhile, so the application
+ * cannot create a node before the guardian knows the session.
  */
 static int begin(zkr_client *c, const struct zkr__env *env)
 {
@@ -241,7 +243,7 @@ static int begin(zkr_client *c, const struct zkr__env *env)
                                         : "zkr_client_open: cannot start a thread");
     }
     if (!required) {
-        (void)zkr__guardian_join(c); /* only a log line tells that there is none */
+        (void)zkr__guardian_join(c); /* only the log reports a failure */
         zkr__session_guard(c);
     }
     if (rc == ZKR_OK) {
@@ -251,7 +253,7 @@ static int begin(zkr_client *c, const struct zkr__env *env)
     return rc;
 }
 
-/* A client that nobody has got. */
+/* Destroy a client that the caller never got. */
 static void give_back(zkr_client *c)
 {
     zkr__lock(c);
@@ -303,13 +305,13 @@ int zkr_client_open(zkr_client **out,
     return rc;
 }
 
-/* --- the end --- */
+/* --- closing --- */
 
 enum { QUIESCE_MS = 1000 };
 
 /*
- * zookeeper_close() closes the socket with answers unread, and the reset that follows can overtake what was sent last,
- * which is the end of the session. So let the answers come first.
+ * zookeeper_close() closes the socket with answers unread. The reset that follows can overtake the last request, which
+ * is the end of the session. So the answers must arrive first.
  */
 static void await_answers(zkr_client *c) ZKR__LOCKED
 {
@@ -334,7 +336,7 @@ static void close_link(zkr_client *c)
     zkr__unlock(c);
 }
 
-/* From here on no recipe can be made on the client, not even by a callback. */
+/* From here on nobody can make a recipe on the client, not even a callback. */
 static int begin_closing(zkr_client *c)
 {
     zkr__lock(c);
@@ -367,7 +369,7 @@ int zkr_client_close(zkr_client *c)
     zkr__nearby_end(c);
     zkr__guardian_leave(c);
     zkr__log_leave(c);
-    /* A callback that runs may keep a claim, even when it has destroyed its recipe. */
+    /* A running callback may still use a claim, even if it has destroyed the claim's recipe. */
     zkr__dispatch_stop(&c->dispatch);
     zkr__lock(c);
     zkr__request_finish(c);

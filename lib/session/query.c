@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public functions of a client, but for opening and closing. */
+/* Public functions of a client, except opening and closing. */
 #include <limits.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
     return ZKR_OK;
 }
 
-/* --- callbacks that the application runs --- */
+/* --- callbacks run by the application --- */
 
 static int enter_by_hand(const zkr_client *c, const char *name)
 {

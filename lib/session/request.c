@@ -15,21 +15,21 @@
 #include "session/zk_value.h"
 
 struct zkr__request {
-    struct zkr__asker asker; /* the door knows the request by it */
+    struct zkr__asker asker; /* identifies the request to the door */
     struct zkr__request *prev,
-        *next; /* of link.pending, client.unsent or client.idle */
+        *next; /* in link.pending, client.unsent or client.idle */
     struct zkr__link *link;
     zkr__answer_fn fn;
     void *ctx;
-    unsigned tag, ups;      /* ups: of the link, as it was sent */
+    unsigned tag, ups;      /* ups: link.ups when it was sent */
     enum zkr__op_kind kind; /* as it was sent */
-    bool container;         /* PARENT */
+    bool container;         /* PARENT: the node is a container */
     bool alone;             /* a CREATE that was sent as CREATES */
-    int code, zk_rc;        /* the answer to what was not sent */
+    int code, zk_rc;        /* the answer, if it was not sent */
     bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
-    bool plain;    /* without scratch, so the memory will do for another such request */
+    bool plain;    /* without scratch memory, so it can be reused */
     bool unwatched;
-    uint32_t watch; /* key of the room taken for its watch; 0 = none */
+    uint32_t watch; /* key of its watch in link.watches; 0 = none */
     int64_t sent;
     _Alignas(16) char scratch[];
 };
@@ -47,7 +47,10 @@ static bool is_transaction(enum zkr__op_kind kind)
 
 /* --- memory --- */
 
-/* The memory of so many requests is kept, so that usual requests need no allocation. Some are spares, for answers. */
+/*
+ * The client keeps the memory of this many requests, so that usual requests need no allocation. Some are spares, for
+ * answers.
+ */
 enum { IDLE_MAX = 2 * ZKR__SPARES };
 
 static void check_idle(zkr_client *c) ZKR__LOCKED
@@ -67,7 +70,7 @@ static struct zkr__request *take_idle(zkr_client *c) ZKR__LOCKED
     return r;
 }
 
-/* Leaves the spares. NULL: no memory. */
+/* Leaves the spares. Returns NULL if out of memory. */
 static struct zkr__request *make_request(zkr_client *c, size_t scratch) ZKR__LOCKED
 {
     if (scratch == 0 && c->idle_count > ZKR__SPARES) {
@@ -114,9 +117,9 @@ bool zkr__request_begin(zkr_client *c)
     return true;
 }
 
-/* --- answers to what was not sent --- */
+/* --- answers to requests that were not sent --- */
 
-/* An answer or an event is lost: the service is to end the session. */
+/* Make the service end the session, because an answer or an event is lost. */
 static void give_up_soon(zkr_client *c) ZKR__LOCKED
 {
     c->overrun = true;
@@ -175,7 +178,7 @@ void zkr__request_finish(zkr_client *c)
     ZKR__MUST(c, !c->unsent && !c->idle);
 }
 
-/* --- what comes back --- */
+/* --- answers and events --- */
 
 static bool are_children(const struct zkr__answer *answer)
 {
@@ -203,7 +206,7 @@ bool zkr__credible(enum zkr__op_kind kind,
     return kind != ZKR__OP_CHILDREN || are_children(answer);
 }
 
-/* One slow answer counts little: a stall must not make us patient with the next. */
+/* One slow answer counts little, because a stall must not delay later nudges. */
 static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
 {
     enum { SMOOTHING = 8 };
@@ -215,7 +218,7 @@ static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
     c->nudge_pause = 0;
 }
 
-/* A write waits for the disks of the servers as well. */
+/* Only reads count: a write also waits for the disks of the servers. */
 static void note_read(zkr_client *c, int64_t took) ZKR__LOCKED
 {
     enum { SLOWLY = 128 };
@@ -224,7 +227,7 @@ static void note_read(zkr_client *c, int64_t took) ZKR__LOCKED
         shorter ? took : c->shortest_trip + (took - c->shortest_trip) / SLOWLY;
 }
 
-/* What was done is unknown, as when an answer is lost. One log line for each handle will do. */
+/* Report an impossible answer. Its effect is unknown, like that of a lost answer. One log line per handle is enough. */
 static void disbelieve(struct zkr__link *link) ZKR__LOCKED
 {
     if (!link->doubted) {
@@ -244,9 +247,9 @@ static void settle_watch(const struct zkr__request *r, int code)
 }
 
 /*
- * A follower also reports an expired session when a transaction would create an ephemeral node and the session is local
- * and not upgraded. A server whose report is true answers no later write: it closes the connection. So the second report
- * on a connection, with an answered write in between, is about a local session.
+ * A follower also reports an expired session if a transaction creates an ephemeral node and the session is local and
+ * not upgraded. After a true report a server answers no later write, because it closes the connection. So a second
+ * report on a connection, with an answered write in between, means a local session.
  */
 static bool is_local(struct zkr__link *link,
                      enum zkr__op_kind kind,
@@ -265,7 +268,7 @@ static bool is_local(struct zkr__link *link,
     return local;
 }
 
-/* The answer to a CREATE that was sent as CREATES. */
+/* Convert the answer to a CREATE that was sent as CREATES. */
 static void as_create(const zkr_client *c, struct zkr__answer *answer)
 {
     if (answer->code == ZKR_OK && answer->name_count == 1) {
@@ -278,7 +281,7 @@ static void as_create(const zkr_client *c, struct zkr__answer *answer)
     answer->name_count = 0;
 }
 
-/* The code of requests that libzookeeper drops as it closes. */
+/* The code of requests that libzookeeper drops when it closes a handle. */
 enum { CLOSING = -116 };
 
 static bool is_lost(const struct zkr__answer *answer)
@@ -286,7 +289,7 @@ static bool is_lost(const struct zkr__answer *answer)
     return answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
 }
 
-/* How long the answer took, and what that proves of the lease. */
+/* Record how long the answer took, and what it proves for the lease. */
 static void note_times(zkr_client *c,
                        const struct zkr__request *r,
                        const struct zkr__answer *answer) ZKR__LOCKED
@@ -388,7 +391,7 @@ int64_t zkr__patience(const zkr_client *c)
 {
     enum { USUAL_TIMES = 8, LEAST_MS = 20 };
     int64_t usual = zkr__later(USUAL_TIMES * c->round_trip, LEAST_MS * ZKR__MS);
-    int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease leans on it */
+    int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease relies on it */
     return c->round_trip > 0 ? zkr__sooner(usual, most) : most;
 }
 
@@ -404,7 +407,7 @@ static bool has_valid_paths(const struct zkr__op *op)
     return valid;
 }
 
-/* libzookeeper reports a bad argument, too, when it has no memory for the path with the chroot before it. */
+/* libzookeeper also reports a bad argument if it has no memory for the path with its chroot. */
 static int refused_code(const struct zkr__op *op, int zk_rc)
 {
     int code = zkr__zk_code(zk_rc);
@@ -413,7 +416,7 @@ static int refused_code(const struct zkr__op *op, int zk_rc)
     return no_room ? ZKR_ENOMEM : code;
 }
 
-/* False: no memory to count a watch that is needed. */
+/* Returns false if memory to count a needed watch is short. */
 static bool
 take_watch(struct zkr__watches *w, const struct zkr__op *op, struct zkr__request *r)
 {
@@ -449,7 +452,7 @@ send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKE
     }
     c->stats.requests++;
     c->unanswered = c->unanswered || is_write(op->kind);
-    /* For the nudge, if the answer is late. */
+    /* For the nudge (service.c), if the answer is late. */
     zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
 }
 

@@ -27,7 +27,7 @@ static bool port_valid(const char *port)
            strtol(port, NULL, 10) >= 1 && strtol(port, NULL, 10) <= 65535;
 }
 
-/* A "host:port", "host", "[v6]:port" or "[v6]" of @len bytes. */
+/* Parse "host:port", "host", "[v6]:port" or "[v6]" of @len bytes. */
 static bool parse_server(const char *text, size_t len, struct server *out)
 {
     const char *host = text;
@@ -56,7 +56,7 @@ static bool parse_server(const char *text, size_t len, struct server *out)
     return strpbrk(out->host, " \t\r\n") == NULL && port_valid(out->port);
 }
 
-/* Take one server off the list at *@at. False: the list has ended. *@bad: the server is malformed. */
+/* Take one server off the list at *@at. Sets *@bad if the server is malformed. Returns false at the end of the list. */
 static bool next_server(const char **at, struct server *out, bool *bad)
 {
     if (**at == '\0' || **at == '/') {
@@ -98,7 +98,7 @@ int zkr__servers_check(const char *servers)
     return ZKR_OK;
 }
 
-/* Append to a list, which is NULL at first. False: no memory. */
+/* Append to a list, which is NULL at first. Returns false if out of memory. */
 static bool append(char **list, const char *separator, const char *text)
 {
     const char *before = *list ? *list : "";
@@ -184,8 +184,8 @@ bool zkr__servers_takes(enum zkr__ip ip)
 }
 
 /*
- * One address of a server, as libzookeeper takes it: without brackets around IPv6, as it splits at the last colon. "" if
- * the host cannot reach it. Returns a code of getaddrinfo().
+ * Write one address of a server in libzookeeper's format: without brackets around IPv6, because libzookeeper splits at
+ * the last colon. Writes "" if the host cannot reach the address. Returns a code of getaddrinfo().
  */
 static int put_address(char text[ADDRESS_MAX],
                        const struct addrinfo *a,
@@ -209,11 +209,11 @@ static int put_address(char text[ADDRESS_MAX],
 }
 
 /*
- * Append all addresses of one server, with @ask also of a name. @ipv4: libzookeeper takes IPv4. Returns a code of
- * getaddrinfo(), such as EAI_MEMORY.
+ * Append all addresses of one server. @ask: also resolve a name. @ipv4: libzookeeper accepts IPv4. Returns a code of
+ * getaddrinfo(), for example EAI_MEMORY.
  *
- * AI_ADDRCONFIG leaves out IPv4, loopback included, on a host that has no other IPv4 address. Servers and tunnels on
- * loopback are there all the same.
+ * AI_ADDRCONFIG leaves out IPv4, loopback included, on a host that has no other IPv4 address. But servers and tunnels
+ * on loopback work there, too.
  */
 static int resolve_one(const struct server *server, char **list, bool ask, bool ipv4)
 {

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ZKR_OK, or ZKR_EINVAL with the thread's error detail saying what is wrong. */
+/* Check a server list. Returns ZKR_OK, or ZKR_EINVAL with the thread's last error set. */
 int zkr__servers_check(const char *servers);
 
-/* Only addresses, no names? */
+/* Does the list consist of addresses only, without names? */
 bool zkr__servers_numeric(const char *servers);
 
 /*
- * The same list with numeric addresses, as libzookeeper takes it. With @ask the resolver is asked for the addresses of
- * the names, which may take long; names that cannot be resolved are left out. ZKR_ECONNLOSS without any address, and
- * ZKR_ENOMEM; @out is NULL then, and @why says why.
+ * Return the same list with numeric addresses, in libzookeeper's format. With @ask, names are resolved, which may take
+ * long; names that cannot be resolved are left out. Fails with ZKR_ECONNLOSS without any address, or ZKR_ENOMEM; then
+ * *@out is NULL, and @why says why.
  */
 int zkr__servers_resolve(const char *servers,
                          bool ask,
@@ -24,28 +24,28 @@ int zkr__servers_resolve(const char *servers,
                          size_t why_size);
 
 /*
- * Does libzookeeper take addresses of this family on this host? It calls getaddrinfo() with AI_ADDRCONFIG for each address.
- * If the host has other addresses than loopback in the other family alone, glibc refuses addresses of this family.
- * libzookeeper takes IPv4 written as IPv6, such as ::ffff:127.0.0.1, on every host: zkr__servers_resolve() writes it so.
+ * Does libzookeeper accept addresses of this family on this host? It calls getaddrinfo() with AI_ADDRCONFIG for each
+ * address. If only the other family has addresses beside loopback, glibc refuses addresses of this family. On every
+ * host libzookeeper accepts IPv4 written as IPv6, for example ::ffff:127.0.0.1, which zkr__servers_resolve() writes.
  */
 enum zkr__ip { ZKR__IPV4, ZKR__IPV6 };
 bool zkr__servers_takes(enum zkr__ip ip);
 
-/* From the slash on; "" without a chroot. */
+/* Return the chroot, from its slash on, or "". */
 const char *zkr__servers_chroot(const char *servers);
 
-/* Has a resolved list, which may be NULL, this "host:port" of @len bytes? IPv6 stands without brackets. */
+/* Does a resolved list, which may be NULL, have this "host:port" of @len bytes? IPv6 has no brackets. */
 bool zkr__servers_has(const char *servers, const char *address, size_t len);
 
-/* Have two resolved lists the same addresses, in any order? */
+/* Do two resolved lists have the same addresses, in any order? */
 bool zkr__servers_same(const char *one, const char *other);
-/* Has the resolved @list all of @addresses? */
+/* Does the resolved @list have all of @addresses? */
 bool zkr__servers_include(const char *list, const char *addresses);
 
 /*
- * A copy of a resolved list for libzookeeper, with an odd number of addresses: one that @pick chooses may stand there
- * twice. After its first round libzookeeper (3.8.0 to 3.9.6) goes on by two at each failure, so it never tries half of an
- * even list again, and never pauses (ZOOKEEPER-2466). NULL: no memory.
+ * Return a copy of a resolved list for libzookeeper, with an odd number of addresses: if necessary, the address that
+ * @pick selects is repeated. After its first round libzookeeper (3.8.0 to 3.9.6) advances by two at each failure, so it
+ * never retries half of an even list, and never pauses (ZOOKEEPER-2466). Returns NULL if out of memory.
  */
 char *zkr__servers_odd(const char *servers, unsigned pick);
 

@@ -13,12 +13,12 @@
 #include "session/session.h"
 #include "session/support.h"
 
-/* --- asking --- */
+/* --- looking up --- */
 
-/* How long names may take when there are addresses beside them. */
+/* How long to wait for names if the list also has addresses. */
 enum { PATIENCE_MS = 500 };
 
-/* @servers: NULL when none was found, for the reason @why. */
+/* Store an answer. @servers is NULL if no address was found, for the reason @why. */
 static void answer(struct zkr__lookup *l, char *servers, const char *why)
 {
     l->under_way = false;
@@ -27,14 +27,14 @@ static void answer(struct zkr__lookup *l, char *servers, const char *why)
     (void)snprintf(l->why, sizeof(l->why), "%s", why);
 }
 
-/* A thread that asks. */
+/* A thread that looks up names. */
 struct zkr__resolver {
-    struct zkr__resolver *next; /* of client.resolvers */
+    struct zkr__resolver *next; /* in client.resolvers */
     zkr_client *c;
     pthread_t thread;
-    unsigned list; /* client.list */
+    unsigned list; /* client.list at its start */
     bool over;     /* it can be joined */
-    bool left;     /* the client is closed, and the thread keeps its memory */
+    bool left; /* the client is closed, and the thread has a reference to its memory */
     char servers[];
 };
 
@@ -94,7 +94,7 @@ static void join(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
     zkr__lock(c);
 }
 
-/* The client is closed. */
+/* Leave the thread alone after the close of the client. */
 static void leave(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
 {
     LL_DELETE(c->resolvers, r);
@@ -179,13 +179,13 @@ void zkr__lookup_drop(zkr_client *c)
     zkr__mem_free(zkr__lookup_take(c));
 }
 
-/* --- following --- */
+/* --- following changes --- */
 
 /* Pauses between look-ups while there is no connection. */
 enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
-/* How long a connection is kept because requests are in flight, and how often these are looked at. */
+/* How long requests in flight delay the move to other servers, and how often they are checked. */
 enum { QUIET_MS = 1000, QUIET_LOOK_MS = 5 };
-/* After what pause a handle is told of an update again. */
+/* Pause before a handle gets an update again, at first. */
 enum { AGAIN_MS = 500 };
 
 static void forget_list(zkr_client *c) ZKR__LOCKED
@@ -203,7 +203,10 @@ void zkr__follow_begin(struct zkr__link *link)
     link->check_at = zkr__now(c) + CHECK_MOST_MS * ZKR__MS;
 }
 
-/* A handle without a session is given up: the next one has the new addresses at once. */
+/*
+ * Give the handle new addresses. A handle without a session is given up instead: the next one starts with the new
+ * addresses.
+ */
 static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
 {
     struct zkr__link *link = c->link;
@@ -235,14 +238,17 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
         return link->check_at;
     }
     if (!zkr__lookup(c)) {
-        return ZKR__NEVER; /* the answer wakes us */
+        return ZKR__NEVER; /* the answer wakes the service */
     }
     int64_t pause = zkr__later(c->session_ms / 10, CHECK_LEAST_MS);
     pause = c->session_id != 0 ? zkr__sooner(pause, CHECK_MOST_MS) : CHECK_MOST_MS;
     link->check_at = now + pause * ZKR__MS;
     char *servers = zkr__lookup_take(c);
     if (servers && !zkr__servers_same(servers, link->servers)) {
-        /* One list with an address twice and the next with none twice may look equal to libzookeeper: zkr__servers_odd(). */
+        /*
+         * If one list repeats an address and the next does not, libzookeeper may take both for equal:
+         * zkr__servers_odd().
+         */
         move(c, servers, zkr__servers_include(servers, link->servers));
     } else {
         zkr__mem_free(servers);
@@ -250,10 +256,10 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     return c->link == link ? link->check_at : now;
 }
 
-/* False: the answer is not here yet, or none of the names can be resolved. */
+/* Returns false if the answer is not here yet, or no name could be resolved. */
 static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
 {
-    c->list_at = ZKR__NEVER; /* the answer wakes us */
+    c->list_at = ZKR__NEVER; /* the answer wakes the service */
     if (!zkr__lookup(c)) {
         return false;
     }
@@ -271,8 +277,8 @@ static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * The update is kept until the handle is connected to one of its servers: told of it while it connects, libzookeeper
- * can go on with a server of the old list, and is told again.
+ * The client keeps the update until the handle is connected to one of its servers. A handle that gets the update while
+ * it connects may go on with a server of the old list, and then gets the update again.
  */
 int64_t zkr__follow_list(zkr_client *c, int64_t now)
 {
@@ -291,7 +297,7 @@ int64_t zkr__follow_list(zkr_client *c, int64_t now)
         if (known) {
             forget_list(c);
         }
-        return ZKR__NEVER; /* else until that connection breaks */
+        return ZKR__NEVER; /* else wait until the connection breaks */
     }
     if (known && now < c->list_at) {
         return c->list_at;
@@ -322,7 +328,7 @@ static int replace_list(zkr_client *c, char **servers, bool numeric) ZKR__LOCKED
     c->list++;
     zkr__support_forget(c);
     zkr__lookup_drop(c);
-    c->lookup.under_way = false; /* the answer would be of the old list */
+    c->lookup.under_way = false; /* its answer would be for the old list */
     forget_list(c);
     c->new_list = true;
     c->open_at = zkr__now(c);

@@ -39,7 +39,7 @@ int64_t zkr__close_dead(zkr_client *c, int64_t by)
             zkr__finish_closed(c, over);
         }
         next = ZKR__NEVER;
-        at = &c->dead; /* others may have come */
+        at = &c->dead; /* the list may have changed */
     }
     return next;
 }
@@ -56,7 +56,7 @@ struct opening {
 
 static void *run(void *client);
 
-/* The thread has done its last work. */
+/* Note that the thread has finished its work. */
 static void end_thread(zkr_client *c) ZKR__LOCKED
 {
     c->service_over = true;
@@ -74,7 +74,7 @@ static void not_opened(zkr_client *c, const char *cause) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
-/* open_handle ends the calling thread: another thread goes on. */
+/* open_handle has ended the calling thread: start another thread in its place. */
 static void give_up_thread(zkr_client *c) ZKR__LOCKED
 {
     int error = EAGAIN;
@@ -141,7 +141,7 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
     return c->door->open(&args);
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
 {
     struct zkr__link *link = zkr__mem_alloc(sizeof(*link));
@@ -161,7 +161,7 @@ static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
     return link;
 }
 
-/* Opening may block, so the lock is dropped meanwhile. The link exists before its first event. */
+/* Opening may block, so the lock is released meanwhile. The link exists before its first event. */
 static void open_link(zkr_client *c) ZKR__LOCKED
 {
     enum { CAUSE_ROOM = 72 };
@@ -207,7 +207,7 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
             (void)snprintf(c->obstacle, sizeof(c->obstacle),
                            "no answer from the resolver for %.140s", c->servers);
         }
-        return next; /* the answer wakes us */
+        return next; /* the answer wakes the service */
     }
     if (!c->closing) {
         open_link(c);
@@ -216,8 +216,9 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * A handle that gets no session may have stopped trying an address that works, for a reason that the client does not see:
- * zkr__servers_odd() has one. The next handle tries each address again. There is time for three silent servers.
+ * A handle that gets no session may have stopped trying an address that works, for a reason that the client cannot see;
+ * zkr__servers_odd() describes one. The next handle tries each address again. The time is enough for three silent
+ * servers.
  */
 static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
 {
@@ -259,7 +260,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (c->session_id == 0) {
         return zkr__sooner(next, run_attempt(c, now));
     }
-    /* No server tells us, but by now the leader has ended the session. */
+    /* No server reports the end, but by now the leader has ended the session. */
     int64_t end = c->suspended_at + c->granted_ms * ZKR__MS;
     if (now >= end) {
         zkr__session_over(c, "no server reached for a session timeout");
@@ -316,9 +317,10 @@ static void keep_alive(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * The nudge, a read behind a request whose answer is late: a server may forget a lone write until something else
- * arrives (ZOOKEEPER-4537). And while a request waits libzookeeper sends no pings, which the session needs and rule 3
- * of the lease leans on. A connection that is left once nothing is in flight gets no more of them.
+ * The nudge is a read behind a request whose answer is late. A server may forget a lone write until another request
+ * arrives (ZOOKEEPER-4537). Besides, libzookeeper sends no pings while a request waits, but the session and rule 3 of
+ * the lease need them. A connection that the client leaves as soon as nothing is in flight is nudged only for requests
+ * that somebody waits for.
  */
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
@@ -339,7 +341,7 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
     return c->nudge_after;
 }
 
-/* libzookeeper pings by the timeout in force, and rule 3 of the lease needs pings by the shortest timeout. */
+/* libzookeeper pings by the timeout in force, but rule 3 of the lease needs pings by the shortest timeout. */
 static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     if (!zkr__connected(c) || c->granted_ms <= c->session_ms) {
@@ -354,7 +356,7 @@ static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
     return now + pause;
 }
 
-/* An answer could not be kept: see zkr__submit(). */
+/* Give up the session, because an answer could not be kept: see zkr__submit(). */
 static void give_up(zkr_client *c) ZKR__LOCKED
 {
     c->overrun = false;
@@ -391,7 +393,7 @@ void zkr__service_run(zkr_client *c)
     next = zkr__sooner(next, run_nudge(c, zkr__now(c)));
     next = zkr__sooner(next, run_ping(c, zkr__now(c)));
     next = zkr__sooner(next, zkr__guardian_look(c, zkr__now(c)));
-    /* The lock was dropped at times, and what came up meanwhile may be due sooner. */
+    /* The lock was released at times, and meanwhile something may have become due sooner. */
     c->service_at = zkr__sooner(c->service_at, next);
     zkr__service_rests(c);
 }
@@ -424,7 +426,7 @@ void zkr__service_stop(zkr_client *c)
     c->closing = true;
     zkr__cv_signal(&c->service_cv);
     while (c->service_started && !c->service_over) {
-        (void)zkr__wait(c, &c->changed, ZKR__NEVER); /* it may be replaced */
+        (void)zkr__wait(c, &c->changed, ZKR__NEVER); /* the thread may change */
     }
     zkr__unlock(c);
     if (c->service_started) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The service thread: opens sessions, closes handles, sends lease probes, delivers the answers to requests that were
- * not sent, tells the engine the time. It sleeps until something is due, which may be never.
+ * not sent, runs the engine's timers. It sleeps until something is due, which may be never.
  */
 #ifndef ZKR_SESSION_SERVICE_H
 #define ZKR_SESSION_SERVICE_H
@@ -11,9 +11,11 @@
 int zkr__service_start(zkr_client *c); /* 0 or errno */
 /* End the thread, and wait for its end. */
 void zkr__service_stop(zkr_client *c);
-/* Close the handles of dead links that are due by @by, and return when the next is. The lock is dropped meanwhile. */
+/*
+ * Close the handles of dead links that are due by @by. Returns when the next one is due. Releases the lock meanwhile.
+ */
 int64_t zkr__close_dead(zkr_client *c, int64_t by) ZKR__LOCKED;
-/* One turn: do all that is due. c->service_at says when to call again. */
+/* One turn: do all that is due. Sets c->service_at to when to call again. */
 void zkr__service_run(zkr_client *c) ZKR__LOCKED;
 
 #endif

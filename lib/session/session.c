@@ -12,7 +12,7 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-/* Between two connections the session, the lease and the link belong together. */
+/* At each new connection the session, the lease and the link must agree. */
 static void check_session(zkr_client *c) ZKR__LOCKED
 {
     ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
@@ -65,8 +65,8 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
 }
 
 /*
- * Credentials go out ahead of all later requests, and a refusal comes as a session event. libzookeeper does not take
- * them when the connection has gone again since we were told of it.
+ * Hand in the credentials, which precede all later requests. A refusal arrives as a session event. libzookeeper does
+ * not accept credentials if the connection has broken again meanwhile.
  */
 static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -80,15 +80,16 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
 }
 
 /*
- * Why this cannot be a session; NULL: it can be. With another timeout requests would come without a pause, or waits
- * would not end. A session id of 0 would be the owner of each node that is not ephemeral. And the lease has to know
- * the shortest timeout that was granted.
+ * Return why this cannot be a session, or NULL if it can. With a timeout out of range, requests would be sent without a
+ * pause, or waits would not end. A session id of 0 would be the owner of each node that is not ephemeral. And the lease
+ * must know the shortest timeout granted.
  *
- * We read the timeout of a connection when we are told that it is up. By then libzookeeper may have the next
- * connection, and show its timeout. It does not if a request made after the reading completes, by an answer or by the
- * end of the connection, before we hear of the next connection: we are told of events in their order. Only the first
- * connection has to be known so. Later each handshake asks for what the one before was granted (prime_connection() in
- * zookeeper.c), so a shorter timeout stays, unless one server's minimum is above another's maximum.
+ * The client reads the timeout of a connection when it gets the event that the connection is up. By then libzookeeper
+ * may have the next connection, and return the timeout of that one. The reading is right if a request made after it
+ * completes, by an answer or by the end of the connection, before the client gets the event of the next connection,
+ * because events arrive in order. Only the first connection must be checked in this way. Each later handshake asks for
+ * the timeout granted to the previous one (prime_connection() in zookeeper.c), so a shorter timeout stays, unless one
+ * server's minimum is above another's maximum.
  */
 static const char *session_fault(const zkr_client *c, const struct zkr__link *link)
 {
@@ -112,7 +113,7 @@ void zkr__open_later(zkr_client *c, const char *why)
                   "again_in_ms=%lld", (long long)(pause / ZKR__MS));
 }
 
-/* The handle is given up, too, as libzookeeper already works with what it was told. */
+/* The handle is given up, too, because libzookeeper already works with the values it got. */
 static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
 {
     if (c->session_id != 0) {
@@ -123,10 +124,10 @@ static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
-/* Without its credentials a handle may send nothing: a request refused then would count as refused for good. */
+/* A handle without its credentials must send nothing: a request refused then would count as refused for good. */
 static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 {
-    if (code == ZKR_ECONNLOSS) { /* a session event says so in a moment */
+    if (code == ZKR_ECONNLOSS) { /* a session event follows */
         c->suspended_at = zkr__now(c);
         zkr__wake_by(c, c->suspended_at);
     } else {
@@ -142,7 +143,7 @@ static void come_up(zkr_client *c) ZKR__LOCKED
     c->obstacle[0] = '\0';
     c->open_failures = 0;
     zkr__set_state(c, ZKR_STATE_CONNECTED);
-    zkr__request_deliver(c); /* answers of the time before */
+    zkr__request_deliver(c); /* answers from before the connection */
     if (c->up) {
         c->up->connected(c->engine);
     }
@@ -172,9 +173,9 @@ static void on_first_answer(void *ctx,
 }
 
 /*
- * A server that takes credentials may not say so. A server that refuses them does, and answers no request behind them.
- * So any answer shows that they were taken. It also shows that the timeout was read in time: session_fault(). Only
- * ClickHouse Keeper has this node.
+ * Send the first request of a connection. A server that accepts credentials may not say so. A server that refuses them
+ * does, and answers no later request. So any answer proves that they were accepted. It also proves that the timeout was
+ * read in time: session_fault(). Only ClickHouse Keeper has this node.
  */
 static void ask_first(zkr_client *c) ZKR__LOCKED
 {
@@ -183,8 +184,8 @@ static void ask_first(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * A server, or a proxy before it, takes our connections and drops each, for what libzookeeper sends first or for no
- * known reason. Each connection renews the session, so the session would never end.
+ * Detect a server, or a proxy in front of it, that accepts connections and then drops each, because of libzookeeper's
+ * first packet or for no known reason. Each connection renews the session, so the session would never end.
  */
 static bool is_unheard(const zkr_client *c)
 {
@@ -204,8 +205,8 @@ void zkr__session_guard(zkr_client *c)
 }
 
 /*
- * Until the credentials are taken nothing else is sent: zkr__zk_multi_submit() leans on that. An open_handle may have
- * added credentials of its own.
+ * Before the credentials are accepted the client sends nothing else, which zkr__zk_multi_submit() relies on. An
+ * open_handle may have added credentials of its own.
  */
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -220,7 +221,7 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
         session_begins(c, link);
     }
     link->guarded = zkr__guardian_session(c, link->zh, link->servers);
-    c->sent_at = 0; /* when the handshake was sent is not known */
+    c->sent_at = 0; /* when the handshake was sent is unknown */
     if (is_unheard(c)) {
         no_session(c, "connected again and again without an answer");
         return;
@@ -267,9 +268,9 @@ void zkr__session_down(zkr_client *c)
 }
 
 /*
- * Closing the handle ends the session, and lets the guardian end it. The session may live on at the servers, and the
- * application may rely on its holds for as long as was promised; without probes, for a session timeout. So the handle stays
- * open until then, whatever has ended the session here: lib/README.md has a table.
+ * Closing the handle ends the session, and lets the guardian end it. But the application may rely on its holds until
+ * the promised time or, without probes, for a session timeout. So if the session may live on at the servers, the handle
+ * stays open until then, whatever has ended the session here. A table in lib/README.md lists the reasons.
  */
 static void close_later(zkr_client *c) ZKR__LOCKED
 {
@@ -280,7 +281,7 @@ static void close_later(zkr_client *c) ZKR__LOCKED
     }
 }
 
-/* Servers that count the timeout end the session no earlier than that after they answered a write. */
+/* Servers that apply the timeout end the session no earlier than one timeout after they answered a write. */
 static struct zkr__ended look_at_end(const zkr_client *c) ZKR__LOCKED
 {
     const struct zkr__lease *lease = &c->lease;
@@ -296,8 +297,8 @@ static struct zkr__ended look_at_end(const zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * Servers that lack an operation close the connection instead of answering. If they also give each connection a new
- * session, every attempt costs them the write that creates it.
+ * Return the pause before the next session. Servers that lack an operation close the connection instead of answering.
+ * If they also give each connection a new session, every attempt costs them a write to create it.
  */
 static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
 {
@@ -318,7 +319,7 @@ static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
                                                      zkr__retry_random(&c->random));
 }
 
-/* The engine forgets the session first, so that late answers find nothing to do. */
+/* The engine forgets the session first, so that late answers have no effect. */
 void zkr__session_end(zkr_client *c, int state, const char *why)
 {
     struct zkr__link *link = c->link;
@@ -341,7 +342,10 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     }
     int64_t pause = pause_after_end(c);
     c->link = NULL;
-    /* A close behind requests without an answer may get none either. Deletes that are still pending rely on it, too. */
+    /*
+     * If requests before the close have no answer, the close may get none either. Pending deletes rely on the close,
+     * too.
+     */
     link->settled = link->settled || (zkr__connected(c) && !link->pending &&
                                       c->stats.pending_deletes == 0);
     link->next = c->dead;
@@ -399,7 +403,7 @@ void zkr__session_refused(zkr_client *c, const char *why)
     }
 }
 
-/* ClickHouse Keeper has nodes of earlier sessions. */
+/* ClickHouse Keeper may still have nodes of earlier sessions, so it gets no tap. */
 bool zkr__session_tap(zkr_client *c)
 {
     struct zkr__link *link = c->link;
@@ -412,7 +416,7 @@ bool zkr__session_tap(zkr_client *c)
     return tap > 0;
 }
 
-/* A handle that was opened to learn whether the session is over. */
+/* Close a handle that was opened to learn whether the session is over. */
 static void end_again(struct zkr__link *link, bool over) ZKR__LOCKED
 {
     zkr_client *c = link->c;
@@ -455,7 +459,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
     }
 }
 
-/* That the session came up, and its last event after that; other events make no difference. */
+/* Keep the event that the session came up, and its last event after that. Other events make no difference. */
 static void remember(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     bool came_up = link->early_count > 0 && link->early[0] == ZKR__SESSION_UP;
@@ -471,7 +475,7 @@ void zkr__link_opened(struct zkr__link *link)
     }
 }
 
-/* Never waits: the thread that opens the handle may close it again, and wait for this thread. */
+/* Never blocks: the thread that opens the handle may close it again, and wait for this thread. */
 void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event event)
 {
     struct zkr__link *link = ZKR__OWNER_OF(owner, struct zkr__link, owner);

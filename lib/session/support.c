@@ -7,16 +7,17 @@
 #include "session/request.h"
 
 /*
- * ZooKeeper's codes of a connection that was closed; one that timed out has another. libzookeeper reports the second if
- * a refusal came ahead of the answers to earlier requests, because it takes the refusal for the first of those answers.
+ * libzookeeper's codes for a connection that was closed; one that timed out has another code. It reports
+ * RUNTIME_INCONSISTENCY if a refusal precedes the answers to earlier requests, because it takes the refusal for the
+ * first of those answers.
  */
 enum { CONNECTION_LOSS = -4, RUNTIME_INCONSISTENCY = -2 };
 
 /* --- before a request is sent --- */
 
 /*
- * ClickHouse Keeper had create2 before it had containers, and gives each connection a new session: to try an operation
- * that it lacks would cost all holds. Other servers keep the session.
+ * ClickHouse Keeper had create2 before it had containers, and gives each connection a new session. So trying an
+ * operation that it lacks would cost all holds. Other servers keep the session.
  */
 static bool is_risky(const zkr_client *c, const struct zkr__support *s)
 {
@@ -46,7 +47,7 @@ void zkr__support_adapt(zkr_client *c, struct zkr__op *op, struct zkr__creation 
     op->container = op->container && !avoids_containers(c);
 }
 
-/* --- after its answer --- */
+/* --- after the answer --- */
 
 static void find_missing(zkr_client *c, struct zkr__support *s) ZKR__LOCKED
 {
@@ -62,7 +63,7 @@ static void find_missing(zkr_client *c, struct zkr__support *s) ZKR__LOCKED
     }
 }
 
-/* If two in a row were an accident, little is lost: a transaction makes a node as well. */
+/* If two closes in a row are an accident, little is lost, because a transaction makes a node as well. */
 static void
 count_close(zkr_client *c, struct zkr__support *s, int64_t connection) ZKR__LOCKED
 {
@@ -88,7 +89,7 @@ void zkr__support_learn(zkr_client *c,
     struct zkr__support *s = container ? &c->containers : &c->create2;
     if (answer->zk_rc == ZKR__UNIMPLEMENTED) {
         find_missing(c, s);
-        /* Nothing was done; it is tried again, in the other way. */
+        /* The server did nothing. The caller tries again, in the other way. */
         answer->code = ZKR_EZK(ZKR__THROTTLED);
     } else if (answer->zk_rc == CONNECTION_LOSS ||
                answer->zk_rc == RUNTIME_INCONSISTENCY) {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operations that some servers lack. ZooKeeper before 3.5 answers create2 and createContainer with -6 and closes the
- * connection; RaftKeeper, and ClickHouse Keeper before its releases of 2026, close it without an answer. On such servers
- * a transaction makes our nodes, and parents are persistent.
+ * connection. RaftKeeper, and ClickHouse Keeper before its releases of 2026, close it without an answer. On such
+ * servers a transaction makes our nodes, and parents are persistent.
  */
 #ifndef ZKR_SESSION_SUPPORT_H
 #define ZKR_SESSION_SUPPORT_H
 
 #include "session/client.h"
 
-/* Put what all servers know in the place of what these lack. @one: room for the creation; both live as long as @op. */
+/*
+ * If the servers lack the operation, replace it by one that all servers have. @one is room for the creation, and must
+ * live as long as @op.
+ */
 void zkr__support_adapt(zkr_client *c,
                         struct zkr__op *op,
                         struct zkr__creation *one) ZKR__LOCKED;
@@ -17,17 +20,17 @@ void zkr__support_adapt(zkr_client *c,
 struct zkr__support_sent {
     enum zkr__op_kind kind;
     bool container;
-    int64_t connection; /* another number for each */
+    int64_t connection; /* a different number for each connection */
 };
 
-/* Of a request that was sent. "Unimplemented" becomes a code that is tried again. */
+/* Learn from the answer to a request that was sent. "Unimplemented" becomes a code that is retried. */
 void zkr__support_learn(zkr_client *c,
                         const struct zkr__support_sent *sent,
                         struct zkr__answer *answer) ZKR__LOCKED;
 
-/* A session begins, perhaps at other servers. */
+/* Note a new session, perhaps on other servers. */
 void zkr__support_begin(zkr_client *c) ZKR__LOCKED;
-/* What the servers lacked is tried again: there is a new list of servers. */
+/* Note a new list of servers: operations that were missing are tried again. */
 void zkr__support_forget(zkr_client *c) ZKR__LOCKED;
 
 #endif

@@ -6,16 +6,18 @@
 #include "base/mem.h"
 #include "base/table.h"
 
-/* A watched path, known by its hash. Among ten thousand paths two share a hash once in a hundred times; then some bytes
- * go uncounted. */
+/*
+ * A watched path, identified by its hash. Among ten thousand paths, two share a hash in one case of a hundred; then
+ * some bytes are not counted.
+ */
 struct zkr__watch_cell {
     uint32_t key;        /* 0 = empty */
-    uint32_t bytes : 15; /* 0 = counted already; a longer path is not watched */
+    uint32_t bytes : 15; /* 0 = reserved; a longer path is not watched */
     uint32_t asked : 15; /* requests without an answer */
     bool set : 1, spare : 1;
 };
 
-/* Each claim of a client may have asked about one path. */
+/* ASKED_MAX: each claim of a client may have asked about the same path. */
 enum { BYTES_MAX = (1 << 15) - 1, ASKED_MAX = BYTES_MAX };
 
 enum { LEAST_ROOM = 64, LENGTH_BYTES = 4 };
@@ -34,7 +36,7 @@ static size_t home_of(uint32_t key, size_t room)
     return (key ^ key >> 16) & (room - 1);
 }
 
-/* Where @key is, or belongs. */
+/* Return the cell where @key is, or belongs. */
 static size_t place_of(const struct zkr__watch_cell *cells, size_t room, uint32_t key)
 {
     size_t at = home_of(key, room);
@@ -74,7 +76,7 @@ static bool grow(struct zkr__watches *w)
     return true;
 }
 
-/* Cells behind it move up, so that none is cut off from where the search for it begins. */
+/* Empty a cell. Cells behind it move up, so that a search from their home still finds them. */
 static void empty(struct zkr__watches *w, struct zkr__watch_cell *cell)
 {
     size_t hole = (size_t)(cell - w->cells), mask = w->room - 1;
@@ -89,7 +91,7 @@ static void empty(struct zkr__watches *w, struct zkr__watch_cell *cell)
     w->count--;
 }
 
-/* Of the watches of that kind. */
+/* The counter of needed or of spare watches. */
 static int64_t *bytes_with(struct zkr__watch_bytes *bytes, bool spare)
 {
     return spare ? &bytes->spare : &bytes->needed;
@@ -103,7 +105,7 @@ static void drop_unused(struct zkr__watches *w, struct zkr__watch_cell *cell)
     }
 }
 
-/* --- what happens to them --- */
+/* --- room for watches --- */
 
 static int64_t bytes_of(const struct zkr__watches *w, const struct zkr__op *op)
 {

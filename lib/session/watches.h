@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watches of a handle, and their bytes. At each re-connection libzookeeper names all watches to the server in one
- * request (send_set_watches() in its zookeeper.c). For a request of more than jute.maxbuffer, by default 1,048,575
+ * The watches of a handle, and their bytes. At each re-connection libzookeeper sends all watches to the server in one
+ * request (send_set_watches() in its zookeeper.c). If that request is longer than jute.maxbuffer, by default 1,048,575
  * bytes, a server drops the connection, and the next connection fails in the same way. So the bytes are bounded,
- * separately for needed and for spare watches. A request whose watch finds no room is sent without the watch. The
+ * separately for needed and for spare watches. A request without room for its watch is sent without the watch. The
  * waiter for a needed watch then fails; the library does not poll.
  *
  * The room of a RESERVED watch counts from zkr__watch_reserve() (request.h) on, whether the watch is set or not. A
  * VITAL watch counts as needed, but may exceed the bound. A watch counts until its event, even if nothing waits for the
  * event any more.
  *
- * libzookeeper keeps each path once for data and existence and once for children, until an event. An event comes
+ * libzookeeper keeps each path once for data and existence and once for children, until an event. The event arrives
  * after the answer to the request that set the watch.
  */
 #ifndef ZKR_SESSION_WATCHES_H
@@ -22,7 +22,7 @@
 
 #include "session/zk.h"
 
-/* Room for needed and for spare watches. */
+/* Limits for needed and for spare watches. */
 enum { ZKR__WATCH_NEEDED_BYTES = 850000, ZKR__WATCH_SPARE_BYTES = 150000 };
 
 struct zkr__watch_cell;
@@ -32,21 +32,23 @@ struct zkr__watch_bytes {
     int64_t needed, spare;
 };
 
-/* Zeroed but for .most and .prefix: no watches, and no memory. */
+/* Zero all fields but .most and .prefix: no watches, no memory. */
 struct zkr__watches {
     struct zkr__watch_cell *cells;
     size_t room, count;
     struct zkr__watch_bytes bytes, most;
-    size_t prefix; /* length of the chroot, which stands before each path */
+    size_t prefix; /* length of the chroot, which precedes each path */
 };
 
-/* Is there room for the watch that @op is to leave? */
+/* Is there room for the watch that @op sets? */
 bool zkr__watches_fit(const struct zkr__watches *w, const struct zkr__op *op);
-/* Take that room. Returns a key for the answer; 0: no room, or no memory. */
+/*
+ * Take the room for the watch of @op. Returns a key for zkr__watches_answered(), or 0 if there is no room or no memory.
+ */
 uint32_t zkr__watches_take(struct zkr__watches *w, const struct zkr__op *op);
-/* The request with @key was answered: is the watch @set? */
+/* Note that the request with @key was answered. @set: its watch is set. */
 void zkr__watches_answered(struct zkr__watches *w, uint32_t key, bool set);
-/* The watches of @path that this event fires are gone. */
+/* Note that @event has fired the watches of @path. */
 void zkr__watches_event(struct zkr__watches *w,
                         const char *path,
                         enum zkr__node_event event);

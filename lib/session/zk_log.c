@@ -83,7 +83,7 @@ void zkr__log_foreign(int slot, int level, const char *line)
     (void)pthread_mutex_unlock(&takers_mu);
 }
 
-static int holding; /* threads */
+static int holding; /* threads between hold and let_go */
 static _Thread_local bool holds;
 
 void zkr__log_hold(void)
@@ -108,7 +108,7 @@ static void wait_for_holders(void)
     }
 }
 
-static int slow; /* handles */
+static int slow; /* handles given up but not closed */
 
 void zkr__log_slow(int more)
 {
@@ -158,12 +158,12 @@ void (*zkr__log_callback(int slot))(const char *line)
     return slot == ZKR__LOG_NO_SLOT ? drop_line : pass[slot];
 }
 
-/* --- fork: the child has no clients, and must not find our mutex locked, nor that of localtime_r() --- */
+/* --- fork: the child has no clients, and must not find our mutex or that of localtime_r() locked --- */
 
-extern ZooLogLevel logLevel; /* of libzookeeper, which has no function to read it */
+extern ZooLogLevel logLevel; /* libzookeeper has no function to read it */
 static ZooLogLevel paused_at;
 
-/* From here on no line is begun. Lines already begun get time to pass localtime_r(). */
+/* From here on no line is begun. Lines already begun get time to leave localtime_r(). */
 void zkr__log_hush(void)
 {
     enum { TURNS = 3, TURN_NS = 50000 };
@@ -174,7 +174,7 @@ void zkr__log_hush(void)
     paused_at = logLevel;
     zoo_set_debug_level((ZooLogLevel)0);
     for (int i = 0; i < TURNS; i++) {
-        /* For a thread that has read the level; for one that waits for the lock; for one that formats. */
+        /* One turn each: for a thread that has read the level, one that waits for the lock, one that formats. */
         (void)nanosleep(&turn, NULL);
         (void)localtime_r(&now, &unused);
     }
@@ -203,8 +203,8 @@ static void prepare_for_forks(void)
 /* --- joining and leaving --- */
 
 /*
- * Whatever the clients want, as zkr__log_hold() needs these lines; but not DEBUG: at the close of a handle, such a line
- * reads freed memory (ZOOKEEPER-4809).
+ * The clients' levels do not matter, because zkr__log_hold() needs these lines. DEBUG is excluded: at the close of a
+ * handle such a line reads freed memory (ZOOKEEPER-4809).
  */
 static void set_level(void)
 {
@@ -215,7 +215,7 @@ static void set_level(void)
 
 void zkr__log_join(zkr_client *c)
 {
-    /* Also without a log: libzookeeper makes lines all the same. */
+    /* Needed even without options.log, because libzookeeper makes lines anyway. */
     (void)pthread_once(&forks, prepare_for_forks);
     c->log_slot = ZKR__LOG_NO_SLOT;
     if (!c->options.log) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of libzookeeper's own log. Each client gets the lines of its handles, up to its level, and few lines that
- * repeat another.
+ * The lines of libzookeeper's own log. Each client gets the lines of its handles, up to its level, and few repetitions.
  *
- * libzookeeper has one level for the process, and its lines name no handle. But each handle has its own log callback,
+ * libzookeeper has one log level per process, and its lines name no handle. But each handle has its own log callback,
  * without a context. So there is a callback for each of ZKR__LOG_SLOTS slots, and a slot serves one client. One more
- * callback serves the clients for which no slot was free: its lines go to the client that joined first.
+ * callback serves the clients that found no free slot: its lines go to the client that joined first.
  */
 #ifndef ZKR_SESSION_ZK_LOG_H
 #define ZKR_SESSION_ZK_LOG_H
@@ -17,42 +16,43 @@
 
 enum { ZKR__LOG_SLOTS = 16, ZKR__LOG_NO_SLOT = -1 };
 
-/* Take lines from now on, until the leave. Without options.log this only prepares for forks. */
+/* Start to receive lines, until zkr__log_leave(). Without options.log this only prepares for forks. */
 void zkr__log_join(zkr_client *c);
 void zkr__log_leave(zkr_client *c);
 
-/* The log callback for a handle with @slot. ZKR__LOG_NO_SLOT: one that drops the lines. */
+/* Return the log callback for a handle with @slot. That of ZKR__LOG_NO_SLOT drops the lines. */
 void (*zkr__log_callback(int slot))(const char *line);
-/* A handle with @slot has logged a line. On any thread. */
+/* Pass on a line that a handle with @slot has logged. On any thread. */
 void zkr__log_foreign(int slot, int level, const char *line);
 
 /*
- * @more handles, or less, are given up but not closed yet. Such a handle may have been told a session timeout that makes
- * each attempt to connect fail at once. While there is one, each error that libzookeeper logs takes its thread 50 ms.
+ * Add @more, which may be negative, to the number of handles that are given up but not closed yet. With the session
+ * timeout that such a handle was granted, each attempt to connect may fail at once. While there is such a handle, each
+ * error that libzookeeper logs delays its thread by 50 ms.
  */
 void zkr__log_slow(int more);
 
 /*
  * Between zkr__log_hold() and zkr__log_let_go(), any other thread of libzookeeper that logs a line blocks, for at most
- * a second. A handle logs the loss of its connection, and later the new connection, before a server can tell it that
- * the session is over. So a handle that is still connected after zkr__log_hold() does not end before
- * zkr__log_let_go(), unless that second passes, or lines of level INFO are not logged, as within zkr__log_hush().
+ * a second. A handle logs the loss of its connection, and later the new connection, before a server can report the end
+ * of the session. So a handle that is still connected after zkr__log_hold() does not end before zkr__log_let_go(),
+ * unless that second passes, or lines of level INFO are off, as within zkr__log_hush().
  */
 void zkr__log_hold(void);
 void zkr__log_let_go(void);
 
 /*
- * Between the two calls libzookeeper logs nothing, and no other thread is between them. A fork needs it, as a child
- * inherits the lock within localtime_r(), which stamps lines, as it was at the fork; zk_real.c needs it, too.
+ * Between the two calls libzookeeper logs nothing, and no other thread is between them. A fork needs this, because the
+ * child inherits the state of the lock in localtime_r(), which stamps the lines. zk_real.c needs it, too.
  */
 void zkr__log_hush(void);
 void zkr__log_speak(void);
 
-/* --- repeated lines: without a server libzookeeper logs the same some twenty times a second. Pure --- */
+/* --- repeated lines: without a server libzookeeper logs the same line some twenty times a second. Pure --- */
 
 enum { ZKR__ECHOES = 16 };
 
-/* The lines since the client was connected last. Zeroed at first. */
+/* The lines since the client last connected. Zeroed at first. */
 struct zkr__echo {
     uint64_t said[ZKR__ECHOES];
     unsigned count;
@@ -61,8 +61,8 @@ struct zkr__echo {
 };
 
 /*
- * Is @line to be passed on? The first ZKR__ECHOES lines that differ by more than time, process, thread and durations
- * are; of the others one a minute. @connected: how often the client has been connected.
+ * Is @line to be passed on? The first ZKR__ECHOES lines are that differ by more than time, process, thread and
+ * durations; of all others, one per minute. @connected: how often the client was connected.
  */
 bool zkr__echo_passes(struct zkr__echo *e,
                       unsigned connected,

@@ -12,24 +12,24 @@
 #include "session/zk_value.h"
 
 /*
- * A create in a transaction answers no Stat, so none of the nodes of a CREATES tells its czxid. Therefore its last
- * three operations make a node, set it and delete it again: nobody ever sees it, and the set answers a Stat whose
- * mzxid is the transaction's zxid.
+ * A create in a transaction answers no Stat, so the nodes of a CREATES do not reveal their czxid. Therefore the last
+ * three operations create a node, set it and delete it: nobody ever sees it, and the set answers a Stat whose mzxid is
+ * the zxid of the transaction.
  */
 enum { STAMP_OPS = 3 };
 
 /*
- * Scratch memory of a request: this, the operations, and then for a MULTI a Stat for each of the caller's operations
- * and their buffers; for a CREATES struct made.
+ * Scratch memory of a request: this struct and the operations. For a MULTI follow a Stat for each of the caller's
+ * operations and their buffers; for a CREATES follows a struct made.
  */
 struct multi {
     int count;              /* of results */
-    size_t first, op_count; /* the caller's among them */
+    size_t first, op_count; /* the caller's operations among them */
     struct made *made;      /* CREATES */
     zoo_op_result_t results[];
 };
 
-/* Behind it stands the text of the paths, as the answer gives them. */
+/* The text of the paths follows, as the answer returns them. */
 struct made {
     struct Stat stamp;
     size_t count;
@@ -41,7 +41,7 @@ static zoo_op_t *ops_of(struct multi *m)
     return (void *)&m->results[m->count];
 }
 
-/* Index of the caller's first operation. */
+/* Return the index of the caller's first operation. */
 static size_t first(const struct zkr__op *op)
 {
     return op->path_count + (op->makes ? 1 : 0);
@@ -82,7 +82,7 @@ size_t zkr__zk_scratch(const struct zkr__op *op)
 
 /* --- sending --- */
 
-/* The caller's operations, which fill our buffers and Stats instead of the caller's. */
+/* Add the caller's operations. They fill our buffers and Stats instead of the caller's. */
 static void put_caller_ops(struct multi *m, const struct zkr__op *op)
 {
     zoo_op_t *to = ops_of(m) + m->first;
@@ -101,12 +101,12 @@ static void put_caller_ops(struct multi *m, const struct zkr__op *op)
     }
 }
 
-/* A server's code for a transaction at which it does not look; newer headers name it. */
+/* A server's code for a transaction that it did not read; newer headers have a name for it. */
 enum { THROTTLED = -127 };
 
 /*
- * Has a server looked at the operations? If not, libzookeeper gives all of them the code of the whole; else operations
- * behind the one that failed have ZRUNTIMEINCONSISTENCY.
+ * Did a server read the operations? If not, libzookeeper gives all of them the code of the transaction. If so,
+ * operations behind the one that failed have ZRUNTIMEINCONSISTENCY.
  */
 static bool looked_at(const struct multi *m, int rc)
 {
@@ -127,7 +127,7 @@ static size_t failed_at(const struct multi *m)
     return SIZE_MAX;
 }
 
-/* For results that the answer leaves out, at which libzookeeper would leave the field as it is. */
+/* For results missing from the answer: libzookeeper would leave their field as it is. */
 static void expect_results(struct multi *m)
 {
     for (int i = 0; i < m->count; i++) {
@@ -135,7 +135,7 @@ static void expect_results(struct multi *m)
     }
 }
 
-/* Of the whole, which is done only when each of its operations is. */
+/* Return the answer of the transaction, which succeeded only if each of its operations did. */
 static struct zkr__answer answer_of(const struct multi *m, int rc)
 {
     struct zkr__answer a = {
@@ -190,7 +190,7 @@ static void put_creates(struct multi *m, const struct zkr__op *op)
     zoo_delete_op_init(&ops[count + 2], stamp, -1);
 }
 
-/* A CHECK or a MULTI. */
+/* Add the operations of a CHECK or a MULTI. */
 static void put_parts(struct multi *m, const struct zkr__op *op)
 {
     zoo_op_t *ops = ops_of(m);
@@ -235,9 +235,9 @@ static int submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 /*
  * On a handle that has ended, libzookeeper refuses an operation, and for each operation after it frees a pointer that
  * was never set. So the handle must not end while operations are packed. A server can end a session only when the
- * handle reconnects, which zkr__log_hold() delays. Refused credentials end a connected handle, so session.c sends nothing
- * until they are accepted. One more case is left: the handle has reconnected unnoticed, and its credentials are no longer
- * valid.
+ * handle reconnects, which zkr__log_hold() delays. Refused credentials end a connected handle, so session.c sends
+ * nothing until they are accepted. One case is left: the handle has reconnected unnoticed, and its credentials are no
+ * longer valid.
  */
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 {
@@ -247,7 +247,7 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
     return rc;
 }
 
-/* --- what the caller gave and gets --- */
+/* --- the caller's operations and results --- */
 
 static const char *path_of(const zoo_op_t *op)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transactions: ZKR__OP_CHECK, ZKR__OP_MULTI and ZKR__OP_CREATES of the real door, and what goes with them.
+ * Transactions of the real door: ZKR__OP_CHECK, ZKR__OP_MULTI and ZKR__OP_CREATES.
  *
- * When the answer comes, libzookeeper writes results, names of new nodes and Stats to where the submission said. The
- * caller may have given up by then. So they go to the request's scratch memory, and zkr__zk_results() copies them for a
- * caller that still waits.
+ * When the answer arrives, libzookeeper writes results, names of new nodes and Stats to the addresses given at
+ * submission. The caller may have given up by then. So these are in the request's scratch memory, and zkr__zk_results()
+ * copies the contents for a caller that still waits.
  */
 #ifndef ZKR_SESSION_ZK_MULTI_H
 #define ZKR_SESSION_ZK_MULTI_H
@@ -12,14 +12,14 @@
 #include "session/zk.h"
 
 /*
- * Before a submission: ZKR_OK; or ZKR_EINVAL, with the thread's error detail, for operations on which libzookeeper
- * would abort or leak: bad paths, creations of containers and of nodes with a time to live, and all but create,
- * delete, set and check.
+ * Check operations before a submission. Returns ZKR_OK; or ZKR_EINVAL with the thread's last error set, for operations
+ * on which libzookeeper would abort or leak: bad paths, creations of containers or of nodes with a time to live, and
+ * all but create, delete, set and check.
  */
 int zkr__zk_ops_check(const struct zoo_op *ops, size_t count);
 
 /*
- * During an answer to a ZKR__OP_MULTI: fill @results, one for each of @ops, and the buffers and Stats of @ops. When no
+ * During an answer to a ZKR__OP_MULTI: fill @results, one for each of @ops, and the buffers and Stats of @ops. If no
  * server answered, all results have the same code.
  */
 void zkr__zk_results(const struct zkr__answer *answer,
@@ -29,9 +29,9 @@ void zkr__zk_results(const struct zkr__answer *answer,
 
 /* --- for the door --- */
 
-/* Bytes of scratch memory for @op, a transaction. */
+/* Return the bytes of scratch memory for @op, a transaction. */
 size_t zkr__zk_scratch(const struct zkr__op *op);
-/* Send @op by @zh, a zhandle_t. 0 or ZooKeeper's code. */
+/* Send @op on @zh, a zhandle_t. Returns 0 or ZooKeeper's code. */
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker);
 
 #endif

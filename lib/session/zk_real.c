@@ -18,10 +18,10 @@
 #include "session/zk_tap.h"
 #include "session/zk_value.h"
 
-/* Since 3.7; see the reason in open_real(). Weak, so that older libraries load. */
+/* Exists since 3.7; open_real() explains its use. Weak, so that older libraries load. */
 #pragma weak zoo_set_servers_resolution_delay
 
-/* --- answers: a Stat counts with success only --- */
+/* --- answers: a Stat counts on success only --- */
 
 static struct zkr__answer answer_of(int rc, const struct Stat *stat)
 {
@@ -72,8 +72,9 @@ static void done_exists(int rc, const struct Stat *stat, const void *asker)
 }
 
 /*
- * Servers count the children that were ever made, and number them by that (PrepRequestProcessor). They tell twice the
- * count, less the number of children that there are (DataNode.copyStat), in 32 bits.
+ * Return the number of the next child. Servers number children by the count of all children ever made
+ * (PrepRequestProcessor). The cversion that they return is twice that count, less the number of present children
+ * (DataNode.copyStat), in 32 bits.
  */
 static int64_t next_number(const struct Stat *stat)
 {
@@ -140,7 +141,7 @@ static int submit_op(void *handle,
                      struct zkr__handle_owner *owner)
 {
     zhandle_t *zh = handle;
-    watcher_fn watcher = op->watch ? on_watch : NULL; /* NULL leaves no watch */
+    watcher_fn watcher = op->watch ? on_watch : NULL; /* NULL sets no watch */
     switch (op->kind) {
     case ZKR__OP_CREATE:
         return zoo_acreate2(zh, op->path, op->data, (int)op->data_len, op->acl,
@@ -157,7 +158,7 @@ static int submit_op(void *handle,
     case ZKR__OP_CHILDREN:
         return zoo_awget_children2(zh, op->path, watcher, owner, done_names, asker);
     case ZKR__OP_GET:
-        /* Where exists() would leave a watch for ever, on a missing node, get() leaves none. */
+        /* On a missing node exists() would leave a watch for ever, but get() leaves none. */
         return zoo_awget(zh, op->path, watcher, owner, done_data, asker);
     case ZKR__OP_SYNC:
         return zoo_async(zh, op->path, done_string, asker);
@@ -179,7 +180,7 @@ static int submit_real(void *zh,
                        struct zkr__handle_owner *owner)
 {
     int rc = submit_op(zh, op, asker, owner);
-    /* The session event comes later. */
+    /* The session event arrives later. */
     bool refused = rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE;
     return refused ? ZAUTHFAILED : rc;
 }
@@ -203,7 +204,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
     owner->session(owner, event);
 }
 
-/* ZooKeeper's header declares it only beside headers of OpenSSL. Weak, as most libraries do not have it. */
+/* ZooKeeper's header declares it only together with OpenSSL's headers. Weak, because most libraries lack it. */
 zhandle_t *zookeeper_init_ssl(const char *host,
                               const char *cert,
                               watcher_fn watcher,
@@ -218,8 +219,8 @@ bool zkr__zk_has_tls(void)
 }
 
 /*
- * zookeeper_init_ssl() takes its argument apart with strtok(), so it runs in one thread at a time. And it takes no log
- * callback, so until the handle has one its lines would go to stderr.
+ * zookeeper_init_ssl() splits its argument with strtok(), so only one thread may run it at a time. It takes no log
+ * callback, so without the hush its lines would go to stderr until the handle has one.
  */
 static zhandle_t *
 open_tls(const struct zkr__open_args *args, const char *servers, log_callback_fn log)
@@ -235,7 +236,7 @@ open_tls(const struct zkr__open_args *args, const char *servers, log_callback_fn
     return zh;
 }
 
-/* The address that stands twice in the list varies, to spread the load of the servers. */
+/* The repeated address varies, to spread the load over the servers. */
 static char *odd_list(const char *servers)
 {
     return zkr__servers_odd(servers, (unsigned)(zkr__clock_now() / 1000));
@@ -283,7 +284,7 @@ static void free_list(void *opening, bool cut)
 static void *open_real(const struct zkr__open_args *args)
 {
     struct opening o = {.args = args, .log = zkr__log_callback(args->log_slot)};
-    /* libzookeeper ends the program when it cannot start its two threads. */
+    /* libzookeeper ends the program if it cannot start its two threads. */
     int error = zkr__thread_try_two();
     if (error != 0) {
         errno = error;
@@ -312,7 +313,7 @@ static void close_real(void *zh)
 
 static int add_auth_real(void *zh, const char *scheme, const void *cert, size_t len)
 {
-    /* No completion, as it would run with the handle's lock. A refusal comes as a session event. */
+    /* No completion, because it would run with the handle's lock. A refusal arrives as a session event. */
     return zoo_add_auth(zh, scheme, cert, (int)len, NULL, NULL);
 }
 
@@ -327,7 +328,7 @@ static bool connected_to_real(void *zh, const char *servers)
 {
     struct sockaddr_storage peer;
     socklen_t len = sizeof(peer);
-    enum { HOST = 80, PORT = 8 }; /* of numbers */
+    enum { HOST = 80, PORT = 8 }; /* numeric */
     char host[HOST], port[PORT], address[HOST + PORT];
     if (!zookeeper_get_connected_host(zh, (struct sockaddr *)&peer, &len) ||
         getnameinfo((struct sockaddr *)&peer, len, host, sizeof(host), port,
@@ -342,21 +343,23 @@ static bool connected_to_real(void *zh, const char *servers)
 #define NOWHERE "127.255.255.254:9"
 
 /*
- * libzookeeper keeps the chroot, and does not compare ports. It ignores a list that is as long as the last one and has all
- * its addresses, even if one stands there twice. To make it take such a list, it is given another one in between.
- * A connected handle whose server is not in the new list closes its connection in this
- * thread, while its IO thread may be using it, and tells nobody. The requests in flight fail with the next answer on
- * the new connection, which is not theirs. At times the IO thread reads the list without the lock that guards it
- * (ZOOKEEPER-4699, for one). All that can be done is to call this rarely, and when nothing is in flight.
+ * libzookeeper keeps the chroot, and does not compare ports. It ignores a list that is as long as the last one and has
+ * all its addresses, even if the list repeats an address. To make it accept such a list, this function sets another
+ * list in between.
+ *
+ * A connected handle whose server is not in the new list closes its connection in this thread, while its IO thread may
+ * be using it, and reports nothing. The requests in flight fail with the next answer on the new connection, which is
+ * not theirs. At times the IO thread reads the list without the lock that guards it (ZOOKEEPER-4699, for one). The only
+ * remedy is to call this rarely, and with nothing in flight.
  */
 static bool set_servers_real(void *zh, const char *servers, bool anew)
 {
     char *addresses = odd_list(servers);
     if (!addresses) {
-        return false; /* asked again later */
+        return false; /* the caller tries again later */
     }
     addresses[strcspn(addresses, "/")] = '\0';
-    zkr__log_hush(); /* a line of the IO thread may name the list that is freed now */
+    zkr__log_hush(); /* the IO thread may log the list that is freed here */
     if (anew) {
         (void)zoo_set_servers(zh, zkr__servers_takes(ZKR__IPV4) ? NOWHERE
                                                                 : "::ffff:" NOWHERE);
@@ -365,7 +368,7 @@ static bool set_servers_real(void *zh, const char *servers, bool anew)
     zkr__log_speak();
     zkr__mem_free(addresses);
     bool left = zoo_state(zh) != ZOO_CONNECTED_STATE;
-    /* The IO thread may be waiting on a socket that was closed just now: wake it up. */
+    /* Wake the IO thread, which may wait on the socket that was just closed. */
     (void)zoo_aexists(zh, "/", 0, ignore_stat, NULL);
     return left;
 }

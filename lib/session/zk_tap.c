@@ -22,7 +22,10 @@
 
 enum { LINK_ROOM = 64 };
 
-/* Calls @fn for each descriptor of the process, and returns how often that was true; -1: they are not known. */
+/*
+ * Call @fn for each descriptor of the process. Returns how often @fn returned true, or -1 if the descriptors are
+ * unknown.
+ */
 static int count_descriptors(bool (*fn)(int fd, void *ctx), void *ctx)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -43,8 +46,8 @@ static int count_descriptors(bool (*fn)(int fd, void *ctx), void *ctx)
 }
 
 /*
- * The descriptors are those of the whole process, and other threads may close them meanwhile. That is no race here, but
- * ThreadSanitizer, which knows the functions of libc, would take it for one. So links and plain system calls are used.
+ * The descriptors belong to the whole process, and other threads may close them meanwhile. That is no race here, but
+ * ThreadSanitizer, which intercepts libc functions, would report one. So the code uses links and plain system calls.
  */
 static bool read_link(int fd, char target[LINK_ROOM])
 {
@@ -65,7 +68,7 @@ static bool is_socket(int fd)
 struct search {
     struct sockaddr_storage peer;
     socklen_t len;
-    int fd; /* the last one that was found */
+    int fd; /* the last one found */
 };
 
 static bool is_connected_to_peer(int fd, void *search)
@@ -115,8 +118,8 @@ static bool is_same(int fd, void *file)
 }
 
 /*
- * Is the socket that of the closed handle? Then the tap is its only descriptor. The handle may have lost its connection as
- * the tap was made, when the socket of somebody else was found.
+ * Is the tap the only descriptor of its socket? It is if the socket was that of the closed handle. If the handle lost
+ * its connection while the tap was made, the tap may have found an unrelated socket.
  */
 static bool is_left_alone(int tap)
 {
@@ -126,7 +129,7 @@ static bool is_left_alone(int tap)
 
 /* --- answers --- */
 
-/* Each begins with its length, the number of the request, a zxid, and an error. */
+/* Each begins with its length, the number of the request, a zxid, and an error code. */
 enum { LENGTH = 4, NUMBER_AT = 4, ERROR_AT = 16, HEAD = 20, LONGEST = 1 << 24 };
 
 static int32_t number_at(const unsigned char *at)
@@ -135,7 +138,7 @@ static int32_t number_at(const unsigned char *at)
                      (uint32_t)at[2] << 8 | at[3]);
 }
 
-/* Reads that many bytes, or drops them if @to is NULL. */
+/* Read @size bytes, or drop them if @to is NULL. */
 static bool take(int tap, unsigned char *to, size_t size, int64_t deadline)
 {
     unsigned char dropped[1024];
@@ -163,7 +166,10 @@ static bool is_request(int32_t number)
     return number != EVENT && number != PING && number != AUTH && number != WATCHES;
 }
 
-/* A part of an answer may be lost with the handle. Then what is read next is not the begin of one, and hardly looks like it. */
+/*
+ * Part of an answer may be lost with the handle. Then the next bytes are not the beginning of an answer, and hardly
+ * look like one.
+ */
 static bool read_end(int tap, size_t answers)
 {
     enum { WAIT_MS = 1000 };

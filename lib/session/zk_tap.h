@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tap: a second descriptor of the connection of a handle. zookeeper_close() sends the end of the session behind all that
- * was submitted, waits until anything comes, and drops it. The owner of a tap reads the answers instead, and so learns
- * whether a server has ended the session, without a wait for the earlier answers first. Nothing is read before the handle
- * is closed.
+ * A tap: a second descriptor of a handle's connection. zookeeper_close() sends the end of the session behind all
+ * submitted requests, waits until anything arrives, and drops it. The owner of a tap reads the answers instead, and so
+ * learns whether a server has ended the session, without waiting for the earlier answers first. Nothing is read before
+ * the handle is closed.
  */
 #ifndef ZKR_SESSION_ZK_TAP_H
 #define ZKR_SESSION_ZK_TAP_H
@@ -12,13 +12,14 @@
 #include <stddef.h>
 
 /*
- * A tap of the handle; -1: it is not connected, there is no descriptor, or several sockets of this process are connected to
- * its server. Not for a connection with TLS, whose answers cannot be read.
+ * Return a tap of the handle; or -1 if the handle is not connected, no descriptor is available, or several sockets of
+ * this process are connected to its server. Not for a connection with TLS, whose answers cannot be read.
  */
 int zkr__zk_tap(void *zh);
 /*
- * The handle was closed: wait for its last answers, and close the tap. @answers: so many are to come, the last of them to
- * the end of the session. True: a server has ended the session, and with it all its nodes. False: that is not known.
+ * After the handle was closed: wait for its last answers, and close the tap. @answers: number of answers still to
+ * arrive, the last of them to the end of the session. Returns true if a server has ended the session, and with it
+ * deleted all its nodes; false if that is unknown.
  */
 bool zkr__zk_tap_end(int tap, size_t answers);
 

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 
 /*
- * A server without others says this of a session that it has just removed (SessionTrackerImpl.checkSession(), ZooKeeper
- * 3.5 and later). ZooKeeper's headers for C have no name for it.
+ * A standalone server's code for a session that it has just removed (SessionTrackerImpl.checkSession(), ZooKeeper 3.5
+ * and later). ZooKeeper's headers for C have no name for it.
  */
 enum { UNKNOWN_SESSION = -12 };
 
@@ -45,7 +45,7 @@ int zkr__zk_code(int rc)
             return codes[i].code;
         }
     }
-    /* A code that ZooKeeper cannot have says nothing, and must not be taken for one of ours. */
+    /* A code that ZooKeeper cannot have proves nothing, and must not be mistaken for one of ours. */
     enum { LEAST = -1000 };
     return rc < ZOK && rc > LEAST ? ZKR_EZK(rc) : ZKR_ECONNLOSS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of libzookeeper, made, copied and translated. Pure. */
+/* Values of libzookeeper: conversion, copies, comparison. Pure. */
 #ifndef ZKR_SESSION_ZK_VALUE_H
 #define ZKR_SESSION_ZK_VALUE_H
 
@@ -8,17 +8,17 @@
 struct ACL_vector;
 struct zoo_op;
 
-/* ZooKeeper's code as one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
+/* Convert ZooKeeper's code to one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
 int zkr__zk_code(int rc);
 /*
  * Does ZooKeeper's code @rc say that the server demands credentials that this connection has not given? The server then
- * closes the connection, and the session lives on, so the code itself counts as a loss of the connection.
+ * closes the connection, and the session lives on, so the code itself counts as a lost connection.
  */
 bool zkr__zk_demands_credentials(int rc);
-/* A copy; of NULL, one that allows everything. NULL: no memory. */
+/* Return a copy of @acl; for NULL, an ACL that allows everything. Returns NULL if out of memory. */
 struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl);
 void zkr__zk_acl_free(struct ACL_vector *acl); /* NULL is allowed */
-/* Can @acl, from a server, be compared? False: something is missing, or is hidden from this client. */
+/* Can @acl, from a server, be compared? False if an entry is missing, or hidden from this client. */
 bool zkr__zk_acl_readable(const struct ACL_vector *acl);
 /* Do both have the same entries, in the same order? */
 bool zkr__zk_acl_same(const struct ACL_vector *a, const struct ACL_vector *b);
