@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes that must be gone before the guardian ends sessions: process groups, and those that a pipe reports on. */
+/*
+ * The processes that must be gone before the guardian ends sessions: process groups, and processes that a pipe reports
+ * on.
+ */
 #define _GNU_SOURCE /* pipe2(), F_SETSIG */
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include "guardian/guardian.h"
 #include "guardian/wire.h"
 
-/* A pipe that kills @group: see wire.h. 0 or errno. */
+/* Make a pipe that kills @group: see wire.h. Returns 0 or errno. */
 static int bind_to_group(int64_t group, int fds[ZKR__GROUP_FDS])
 {
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {

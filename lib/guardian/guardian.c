@@ -18,7 +18,7 @@
 
 /* --- joining and leaving --- */
 
-/* The files of option tls_cert with absolute names: the guardian is in another directory. */
+/* Make the files of option tls_cert absolute, because the guardian is in another directory. */
 static int name_files(zkr_client *c)
 {
     enum { FILES = 3, PATH_ROOM = 4096 };
@@ -63,20 +63,22 @@ static int join(zkr_client *c)
         zkr__lock(c);
         c->guardian = guardian;
         c->ward = ward;
-        zkr__wake_by(c, zkr__now(c)); /* for its first word */
+        zkr__wake_by(c, zkr__now(c)); /* to look for the guardian's first record */
         zkr__unlock(c);
     }
     return rc;
 }
 
-/* The guardian needs some milliseconds to start. With ZKR_GUARDIAN_TRY the client goes on meanwhile. */
+/*
+ * The guardian needs some milliseconds to start. This waits for it; with ZKR_GUARDIAN_TRY the client goes on meanwhile.
+ */
 static int require(zkr_client *c)
 {
     enum { START_MS = 10000 };
     int rc = zkr__guardian_verdict(c->guardian, START_MS);
     if (rc != ZKR_OK) {
         const zkr_error why = zkr__thread_self()->error;
-        c->unguarded = true; /* no line besides */
+        c->unguarded = true; /* no log line besides the error */
         zkr__guardian_leave(c);
         zkr__thread_self()->error = why;
     }
@@ -110,7 +112,7 @@ static void say_unguarded(zkr_client *c, const char *why) ZKR__LOCKED
     }
 }
 
-/* Has the guardian spoken? If it has said that it does not watch us, that is logged. */
+/* Has the guardian answered? If it does not watch this process, log that. */
 static bool look(zkr_client *c) ZKR__LOCKED
 {
     bool said = zkr__guardian_has_spoken(c->guardian);
@@ -150,9 +152,9 @@ void zkr__guardian_leave(zkr_client *c)
 
 /* --- sessions --- */
 
-enum { ADDRESS_ROOM = 128 }; /* for a numeric one */
+enum { ADDRESS_ROOM = 128 }; /* for a numeric address */
 
-/* The length of the address in @servers to which the handle is connected, and in @at its begin; 0: not connected. */
+/* Find the address in @servers to which the handle is connected. Returns its length and sets *@at; 0: not connected. */
 static size_t
 connected_address(const zkr_client *c, void *zh, const char *servers, const char **at)
 {
@@ -172,7 +174,7 @@ connected_address(const zkr_client *c, void *zh, const char *servers, const char
     return 0;
 }
 
-/* The credentials as wire.h has them. NULL: no memory. */
+/* Return the credentials in the format of wire.h, or NULL if out of memory. */
 static char *pack_credentials(const zkr_client *c, size_t *size)
 {
     *size = 0;
@@ -195,7 +197,7 @@ static char *pack_credentials(const zkr_client *c, size_t *size)
     return packed;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int tell_session(const zkr_client *c, void *zh, const char *servers) ZKR__LOCKED
 {
     struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
@@ -239,7 +241,7 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
     }
     int error = tell_session(c, zh, servers);
     if (error != 0) {
-        (void)look(c); /* it knows more */
+        (void)look(c); /* the guardian's answer may explain why */
         say_unguarded(c, error == EPIPE ? "it has ended"
                                         : "it cannot be told of the session");
     }
@@ -252,7 +254,7 @@ void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
                                                           : ZKR__GUARDIAN_CLOSED,
                                           .client = c->ward,
                                           .session = session};
-    if (session != 0 && c->guardian) { /* else c->guardian may be set just now */
+    if (session != 0 && c->guardian) { /* 0: another thread may be setting it */
         (void)zkr__guardian_tell(c->guardian, &record);
     }
 }

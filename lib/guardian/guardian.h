@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guardian: a process beside this one that ends our sessions when this process has died without closing them
- * (zkr/guardian.h, lib/guardian/program/). The client sends all that it needs in advance: a session before any node is
- * made in it, a process group before its command is started.
+ * The guardian: a separate process that ends our sessions if this process dies without closing them (zkr/guardian.h,
+ * lib/guardian/program/). The client sends all that the guardian needs in advance: a session before any node is created
+ * in it, a process group before its command is started.
  *
- * What is told never waits: a guardian that does not read is given up. A guardian that was given up, or has died, is
- * not replaced for its clients: the new one would not know their process groups, and could end a session too early.
+ * Sending never blocks: a guardian that does not read is given up. A guardian that was given up, or has died, is not
+ * replaced for its clients: the new one would not know their process groups, and could end a session too early.
  */
 #ifndef ZKR_GUARDIAN_GUARDIAN_H
 #define ZKR_GUARDIAN_GUARDIAN_H
@@ -13,38 +13,44 @@
 #include "session/client.h"
 
 /*
- * Find or start the guardian that c->options.guardian asks for. A guardian that is required is there before the threads
- * of the client; otherwise a server may have granted the first session already: zkr__session_guard(). Without a guardian,
- * for ZKR_GUARDIAN_TRY, only a line is logged. Not with the client's lock.
+ * Find or start the guardian that c->options.guardian asks for. A required guardian is ready before the client's
+ * threads start; otherwise a server may already have granted the first session: zkr__session_guard(). With
+ * ZKR_GUARDIAN_TRY a failure is only logged. Call without the client's lock.
  */
 int zkr__guardian_join(zkr_client *c);
-/* After the last session. The last client lets the guardian end, and waits for that. Not with the client's lock. */
+/*
+ * Leave the guardian, after the last session. The last client lets the guardian end, and waits for that. Call without
+ * the client's lock.
+ */
 void zkr__guardian_leave(zkr_client *c);
 
-/* A part of a turn of the service: does the guardian do its work? Returns when to call it again. */
+/* Part of a turn of the service: find out whether the guardian works. Returns when to call it again. */
 int64_t zkr__guardian_look(zkr_client *c, int64_t now) ZKR__LOCKED;
 
 /*
- * The client has this session, by the handle @zh, on these servers, which are numeric: tell of it before anything is
- * done in it, and again when the timeout or the servers have changed. Returns the session, or 0 when the guardian does
- * not know it.
+ * Report the client's session, on handle @zh and numeric @servers, to the guardian. Call this before anything is done
+ * in the session, and again when the timeout or the servers have changed. Returns the session, or 0 if the guardian
+ * does not know it.
  */
 int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers) ZKR__LOCKED;
 /*
- * The handle of that session was closed. Not @settled: perhaps no server has heard of that, and the guardian ends the
- * session.
+ * Report that the handle of @session was closed. Without @settled perhaps no server knows that, and the guardian ends
+ * the session.
  */
 void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled);
 
 /*
- * Tell the guardian of the directory @path, once. @used: a node is about to be made there; else no node of ours is left
- * there, and "" stands for all directories. False: the guardian does not know the directory.
+ * Tell the guardian about the directory @path, once. @used: a node is about to be created there; else no node of ours
+ * is left there, and "" stands for all directories. Returns false if the guardian does not know the directory.
  */
 bool zkr__guardian_directory(zkr_client *c, const char *path, bool used) ZKR__LOCKED;
 
 struct zkr__guardian_record;
 
-/* Send a record of this client, with @count descriptors. 0 or errno; EPIPE: the client has no guardian, or it has ended. */
+/*
+ * Send a record of this client, with @count descriptors. Returns 0 or errno. EPIPE: the client has no guardian, or the
+ * guardian has ended.
+ */
 int zkr__guardian_send(const zkr_client *c,
                        struct zkr__guardian_record *record,
                        const int *fds,

@@ -35,13 +35,13 @@ extern char **environ;
 struct zkr__guardian {
     int fd;
     dev_t
-        dev; /* what fd is: the application may have closed it, and use its number again */
+        dev; /* identifies fd: the application may have closed it, and reused its number */
     ino_t ino;
     pid_t pid;
     uint64_t
-        started; /* start time, to tell it from other processes with its number; 0 = not known */
-    int users;     /* under mu */
-    uint64_t last; /* the number of the last client; under mu */
+        started; /* start time, to tell it from later processes with its number; 0 = unknown */
+    int users;     /* clients; under mu */
+    uint64_t last; /* number of the last client; under mu */
 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
@@ -56,7 +56,7 @@ static bool is_ours(const struct zkr__guardian *g)
     return fstat(g->fd, &st) == 0 && st.st_dev == g->dev && st.st_ino == g->ino;
 }
 
-/* 0 or errno. EPIPE: it has ended. */
+/* Returns 0 or errno. EPIPE: the guardian has ended. */
 int zkr__guardian_message(const struct zkr__guardian *g, const struct msghdr *message)
 {
     if (!is_ours(g)) {
@@ -101,7 +101,7 @@ int zkr__guardian_refuse_errno(int error)
     return zkr__fail_sys(error, what);
 }
 
-/* For the dynamic linker, OpenSSL, and builds with sanitizers. */
+/* Variables for the dynamic linker, OpenSSL, and builds with sanitizers. */
 static bool is_needed(const char *variable)
 {
     static const char *const begins[] = {"LD_", "OPENSSL_", "SSL_CERT_"};
@@ -117,8 +117,8 @@ static bool is_needed(const char *variable)
 }
 
 /*
- * The variables that the guardian needs. A job's environment may have more, by which a CI server finds all processes of
- * the job to kill them, the guardian included. NULL: no memory.
+ * Return the variables that the guardian needs, or NULL if out of memory. A job's environment may have more, by which a
+ * CI server finds all processes of the job to kill them, the guardian included.
  */
 static char **few_variables(void)
 {
@@ -135,7 +135,10 @@ static char **few_variables(void)
     return few;
 }
 
-/* A session of its own: who kills the group of the process, or its terminal, leaves the guardian be. 0 or errno. */
+/*
+ * The guardian gets a POSIX session of its own, so that killing the group of this process, or closing its terminal,
+ * leaves it alone. Returns 0 or errno.
+ */
 static int spawn(struct zkr__guardian *g, int fd)
 {
     char name[] = "zkr-guardian";
@@ -148,7 +151,7 @@ static int spawn(struct zkr__guardian *g, int fd)
         return ENOMEM;
     }
     (void)sigfillset(&all);
-    /* None of these can fail: no C library of Linux allocates memory for them. */
+    /* None of these can fail, because no C library of Linux allocates memory for them. */
     (void)posix_spawnattr_init(&attr);
     (void)posix_spawnattr_setsigmask(&attr, &all); /* until the guardian ignores them */
     (void)posix_spawnattr_setsigdefault(&attr, &all);
@@ -165,7 +168,10 @@ static int spawn(struct zkr__guardian *g, int fd)
     return error;
 }
 
-/* Our end is none of the standard descriptors, to which the application may write. 0 or errno. */
+/*
+ * Connect a pair of sockets. Our end must not be a standard descriptor, because the application may write to those.
+ * Returns 0 or errno.
+ */
 static int connect_to(struct zkr__guardian *g, int *theirs)
 {
     int pair[2];
@@ -221,7 +227,7 @@ static int judge(const struct zkr__guardian_record *record)
                : zkr__guardian_refuse_errno((int)record->value);
 }
 
-/* Does it watch this process? What it says of that it says once, and stays in the socket, for all who ask. */
+/* The guardian says once whether it watches this process. The record stays in the socket, for all callers. */
 int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
 {
     struct zkr__guardian_record record;
@@ -232,7 +238,7 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
         return zkr__guardian_refuse(ZKR_ESYS, "it does not answer");
     }
     ssize_t n;
-    do { /* a record that it has not read is an error once */
+    do { /* fails once if the guardian left a record unread */
         n = recv(g->fd, &record, sizeof(record), MSG_DONTWAIT | MSG_PEEK);
     } while (n < 0 && errno == ECONNRESET);
     return n == (ssize_t)sizeof(record)
@@ -241,12 +247,12 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
                      ZKR_ESYS, "it ended at once; start it in a shell to see why");
 }
 
-/* --- its process, which the application may have waited for already --- */
+/* --- its process, which the application may already have waited for --- */
 
-/* When the process began, in ticks since the boot; 0: /proc does not say. */
+/* Return when the process began, in ticks since the boot; 0 if /proc does not say. */
 static uint64_t start_time(pid_t pid)
 {
-    enum { FIELDS = 20 }; /* from the name to this one */
+    enum { FIELDS = 20 }; /* fields from the name to this one */
     char path[32], text[1024];
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -262,15 +268,16 @@ static uint64_t start_time(pid_t pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Is the process that has its number the guardian? */
+/* Is the process that has the guardian's number still the guardian? */
 static bool is_it(const struct zkr__guardian *g)
 {
     return g->started == 0 || start_time(g->pid) == g->started;
 }
 
 /*
- * Let the process end, and wait for its end. @told: it knows already that it has to end. Otherwise the application has
- * closed its socket, and it would stay for a session timeout. A stopped process stays until the end of this process.
+ * Let the guardian end, and wait for its end. @told: it knows already that it has to end. If not, the application has
+ * closed its socket, and the guardian would stay for a session timeout, so it is killed. A stopped guardian stays until
+ * this process ends.
  */
 static void await_process(const struct zkr__guardian *g, bool told)
 {
@@ -279,7 +286,7 @@ static void await_process(const struct zkr__guardian *g, bool told)
     int process = (int)syscall(SYS_pidfd_open, g->pid, 0), rc = 0;
     const bool known = process >= 0 || errno != ESRCH;
     if (known &&
-        is_it(g)) { /* so the pidfd is the guardian's, whoever waits for its end */
+        is_it(g)) { /* so the pidfd is the guardian's, even if another reaps it */
         if (process >= 0 && !told) {
             (void)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
         }
@@ -355,7 +362,7 @@ static void prepare_for_forks(void)
     (void)pthread_atfork(before_fork, after_fork, begin_child);
 }
 
-/* Does it live, as far as its socket tells? */
+/* Does the guardian live, as far as its socket tells? */
 static bool is_alive(const struct zkr__guardian *g)
 {
     return is_ours(g) && !poll_until(g->fd, 0, 0);
@@ -399,7 +406,7 @@ bool zkr__guardian_has_spoken(const struct zkr__guardian *g)
     return is_ours(g) && poll_until(g->fd, POLLIN, 0);
 }
 
-/* Sessions and process groups matter more: directories leave them a part of the socket's buffer. */
+/* Directories must leave a part of the socket's buffer to sessions and process groups, which matter more. */
 bool zkr__guardian_is_full(const struct zkr__guardian *g)
 {
     enum { MOST_BYTES = 131072 };

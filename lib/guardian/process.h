@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guardian as a process: found or started, once for all clients of this process, and its socket. A fork waits while a
- * guardian is started; a child has none. Without any client's lock, unless said otherwise.
+ * The guardian as a process: found or started, once for all clients of this process, and its socket. fork() blocks
+ * while a guardian is being started; a forked child has none. Call without any client's lock, unless stated otherwise.
  */
 #ifndef ZKR_GUARDIAN_PROCESS_H
 #define ZKR_GUARDIAN_PROCESS_H
@@ -13,24 +13,33 @@ struct msghdr;
 struct zkr__guardian;
 struct zkr__guardian_record;
 
-/* The guardian of the process, which is started if none lives; *ward is a number for the client. Drop it. */
+/*
+ * Return the guardian of the process, started if none lives. *ward is a number for the client. Drop it with
+ * zkr__guardian_drop().
+ */
 int zkr__guardian_take(struct zkr__guardian **out, uint64_t *ward);
-/* The last one lets the guardian end, and waits for that. */
+/* The last drop lets the guardian end, and waits for that. */
 void zkr__guardian_drop(struct zkr__guardian *g);
 
-/* Does the guardian watch this process? Waits at most @ms. The guardian answers once, and its answer stays readable. */
+/*
+ * Does the guardian watch this process? Waits at most @ms. The guardian answers once, and its answer stays readable.
+ * Returns ZKR_OK, or an error with the thread's last error set.
+ */
 int zkr__guardian_verdict(const struct zkr__guardian *g, int ms);
-/* It has said so. */
+/* Has the guardian answered? */
 bool zkr__guardian_has_spoken(const struct zkr__guardian *g);
-/* Set the thread's last error: why there is no guardian. Returns the code. */
+/* Report in the thread's last error why there is no guardian. Returns the code. */
 int zkr__guardian_refuse(int code, const char *why);
 int zkr__guardian_refuse_errno(int error);
 
-/* Send. 0 or errno; EPIPE: it has ended. Never wait; with the client's lock or not. */
+/* Send. Returns 0 or errno; EPIPE: the guardian has ended. Never blocks. Call with or without the client's lock. */
 int zkr__guardian_message(const struct zkr__guardian *g, const struct msghdr *message);
 int zkr__guardian_tell(const struct zkr__guardian *g,
                        struct zkr__guardian_record *record);
-/* Sessions and process groups matter more: directories leave them a part of the socket's buffer. */
+/*
+ * Has the socket no room for directories? Part of its buffer is reserved for sessions and process groups, which matter
+ * more.
+ */
 bool zkr__guardian_is_full(const struct zkr__guardian *g);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process and its guardian tell each other, over a pair of connected sockets that keep the bounds of records
- * (SOCK_SEQPACKET). The guardian's socket is its descriptor 0. A record that was sent arrives, also when the sender
- * has died since. Both sides run on one machine, but may be of different versions of the library.
+ * Messages between a process and its guardian, over a pair of connected sockets that keep record boundaries
+ * (SOCK_SEQPACKET). The guardian's socket is its descriptor 0. A record that was sent arrives even if the sender has
+ * died since. Both sides run on one machine, but may be of different versions of the library.
  */
 #ifndef ZKR_GUARDIAN_WIRE_H
 #define ZKR_GUARDIAN_WIRE_H
@@ -12,17 +12,20 @@
 enum { ZKR__GUARDIAN_VERSION = 3, ZKR__GUARDIAN_FD = 0 };
 
 enum zkr__guardian_kind {
-    /* From the guardian, once: it watches its parent; or it cannot, for this errno or ZKR__GUARDIAN_… in value. */
+    /* From the guardian, once: it watches its parent; or it cannot, and .value is an errno or ZKR__GUARDIAN_…. */
     ZKR__GUARDIAN_READY = 1,
     ZKR__GUARDIAN_REFUSES,
-    /* From the process. A session is there, or its servers or its timeout have changed; it is over. */
+    /*
+     * From the process. SESSION: a session began, or its servers or its timeout have changed. OVER: the session is
+     * over.
+     */
     ZKR__GUARDIAN_SESSION,
     ZKR__GUARDIAN_OVER,
     /* From the process: .value is a process group that acts under the client's holds, 0 = none any more. */
     ZKR__GUARDIAN_GROUP,
-    /* From the process: nothing is left to be watched. */
+    /* From the process: nothing is left to watch. */
     ZKR__GUARDIAN_BYE,
-    /* From the process: it has closed the session, and perhaps no server knows: end it. */
+    /* From the process: it has closed the session, but perhaps no server knows. The guardian has to end it. */
     ZKR__GUARDIAN_CLOSED,
     /* From the process, in place of a GROUP: a pipe reports when nothing acts under the client's holds any more. */
     ZKR__GUARDIAN_PIPE,
@@ -30,26 +33,28 @@ enum zkr__guardian_kind {
     ZKR__GUARDIAN_DIRECTORY
 };
 
-/* Why a guardian refuses: its parent is not the process that has made the sockets, or is in another PID namespace. */
+/* Why a guardian refuses: its parent did not make the sockets, or is in another PID namespace. */
 enum { ZKR__GUARDIAN_NO_PARENT = -1 };
 
 enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
 
-/* The directories of one client that a guardian remembers. */
+/* Maximum number of directories of one client that a guardian remembers. */
 enum { ZKR__GUARDIAN_DIRECTORIES = 1024 };
 
 /*
- * Behind a SESSION follow two strings, each with its zero byte: the servers, numeric, with the chroot, the connected
- * one first; the files for TLS, with absolute names, or "". Behind them the credentials, each as its scheme with a zero
- * byte, the length of the rest as a uint32_t, and the rest. Together that is at most ZKR__GUARDIAN_TEXT_MAX bytes. A GROUP
- * other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER. A PIPE comes with one, the reading
- * end: a byte comes from it when nothing acts any more. Its end without a byte means nothing. Behind a DIRECTORY follows
- * its path, without the chroot, with a zero byte; "" = all directories of the client.
+ * A SESSION is followed by two strings, each with its zero byte: the servers, numeric, with the chroot, the connected
+ * one first; and the files for TLS, with absolute names, or "". The credentials follow, each as its scheme with a zero
+ * byte, the length of its certificate as a uint32_t, and the certificate. All this has at most ZKR__GUARDIAN_TEXT_MAX
+ * bytes.
+ *
+ * A GROUP other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER. A PIPE comes with one,
+ * the reading end: a byte arrives on it when nothing acts any more. Its end of file without a byte means nothing. A
+ * DIRECTORY is followed by its path, without the chroot, with a zero byte; "" = all directories of the client.
  */
 struct zkr__guardian_record {
     uint32_t version;
     uint32_t kind;
-    uint64_t client; /* which of the process */
+    uint64_t client; /* number of the client in its process */
     int64_t session;
     int64_t value; /* SESSION: its timeout in milliseconds */
     unsigned char password[ZKR__PASSWORD_SIZE];
@@ -57,8 +62,8 @@ struct zkr__guardian_record {
 
 /*
  * A process group as a descriptor. The reading end of the pipe has the group as its owner (F_SETOWN), and SIGKILL as
- * its signal (F_SETSIG): a byte into the writing end kills the group. The number of a group may be in use again by
- * others when the group is gone. The descriptor knows the group itself, so it never kills others.
+ * its signal (F_SETSIG): writing a byte into the pipe kills the group. The number of a group may be reused when the
+ * group is gone. The descriptor refers to the group itself, so it never kills others.
  */
 enum { ZKR__GROUP_READER, ZKR__GROUP_WRITER, ZKR__GROUP_FDS };
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** Milliseconds of a clock that goes on while the machine sleeps. */
+/** Milliseconds of a clock that also counts while the machine sleeps. */
 int64_t now_ms(void);
 
 #endif

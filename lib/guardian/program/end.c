@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of the sessions of a dead parent, all at the same time.
+ * Ends the sessions of a dead parent, all at the same time.
  *
- * Each connection renews the session. So connections that cannot end it must not be repeated: without a guardian the
+ * Each connection renews the session. So a connection that cannot end it must not be repeated: without a guardian the
  * session would be over sooner.
  *
- * If the servers do not let even the first connection have the session, either the session is over, or the servers give
- * each connection a new one. Nothing tells which. So then a new session deletes the nodes.
+ * If the servers refuse the session even to the first connection, either the session is over, or the servers give each
+ * connection a new one. The guardian cannot tell which. So it then deletes the nodes in a new session.
  */
 #include "end.h"
 
@@ -21,7 +21,7 @@
 #include "group.h"
 #include "sweep.h"
 
-/* ZooKeeper's header declares it only beside headers of OpenSSL. Weak, as most libraries do not have it. */
+/* ZooKeeper's header declares it only together with OpenSSL's headers. Weak, because most libraries lack it. */
 zhandle_t *zookeeper_init_ssl(const char *host,
                               const char *cert,
                               watcher_fn watcher,
@@ -30,25 +30,28 @@ zhandle_t *zookeeper_init_ssl(const char *host,
                               void *context,
                               int flags) __attribute__((weak));
 
-enum { AGAIN_MS = 20 }; /* a pause between attempts */
+enum { AGAIN_MS = 20 }; /* between attempts */
 
-/* EXPIRED: the session has ended, or the servers have given another one. OVER: nothing is left to do, or can be done. */
+/*
+ * EXPIRED: the session has ended, or the servers have given another one. OVER: nothing is left to do, or nothing more
+ * can be done.
+ */
 enum link_state { CONNECTING, CONNECTED, ANSWERED, EXPIRED, OVER };
 
-/* One session on its way to its end. */
+/* A session that is being ended. */
 struct ending {
     const struct ward *ward;
     zhandle_t *zh;
     _Atomic(enum link_state) state; /* set by libzookeeper's threads */
     int64_t again_at;               /* when to connect next */
-    int64_t leave_at;               /* no answer until then: try another server */
-    unsigned first;                 /* the index of the server to begin with */
-    unsigned rounds;                /* through all of them */
+    int64_t leave_at;               /* no answer by then: try another server */
+    unsigned first;                 /* index of the server to begin with */
+    unsigned rounds;                /* completed through all servers */
     int closes;
     bool asked;
     bool over;
     bool sweeps;         /* the handle has a new session, which deletes the nodes */
-    _Atomic(bool) heard; /* an answer has come, to the sweep */
+    _Atomic(bool) heard; /* the sweep has got an answer */
     const struct directory *directories; /* of all clients */
     struct sweep sweep;
 };
@@ -132,8 +135,8 @@ static const char *nth_server(const char *servers, unsigned n)
 }
 
 /*
- * All servers once, from @first on. One is repeated when their number is even: after a round, libzookeeper would only
- * try every other one. Behind them the chroot, if there is one. NULL: no memory.
+ * Return all servers once, from @first on, with the chroot, or NULL if out of memory. If their number is even, one is
+ * repeated, because after a round libzookeeper would only try every other one.
  */
 static char *order_servers(const char *servers, unsigned first)
 {
@@ -152,7 +155,7 @@ static char *order_servers(const char *servers, unsigned first)
 
 /* --- one session --- */
 
-/* For how long a server may be silent: at first a part of the session timeout, because others may answer. */
+/* How long a server may be silent: at first a part of the session timeout, because others may answer. */
 static int64_t patience_ms(const struct ending *e)
 {
     enum { PART = 12, LEAST_MS = 20, MOST_ROUNDS = 3 };
@@ -181,14 +184,14 @@ static void attach(struct ending *e)
     e->leave_at = now_ms() + patience_ms(e);
 }
 
-/* Close the session, if there is a connection, and the handle. */
+/* Close the handle, and with it the session, if there is a connection. */
 static void detach(struct ending *e)
 {
     (void)zookeeper_close(e->zh);
     e->zh = NULL;
 }
 
-/* A silent server: begin at the next one. */
+/* Leave a silent server, and begin at the next one. */
 static void move_on(struct ending *e)
 {
     detach(e);
@@ -198,8 +201,8 @@ static void move_on(struct ending *e)
 }
 
 /*
- * Servers that demand credentials refuse even the close of a session without them. Other servers need no credentials, and
- * may refuse the given ones.
+ * Servers that demand credentials refuse even the close of a session without them. Other servers need none, and may
+ * refuse the given ones.
  */
 static void hand_in_credentials(const struct ending *e)
 {
@@ -210,7 +213,7 @@ static void hand_in_credentials(const struct ending *e)
     }
 }
 
-/* A close that changed nothing was lost, or it was refused. The answer to another request shows which. */
+/* If a close had no effect, it was lost or refused. The answer to another request shows which. */
 static void ask(struct ending *e)
 {
     if (zoo_aexists(e->zh, "/", 0, on_answer, e) != ZOK) {
@@ -234,7 +237,7 @@ static bool has_nodes(const struct ending *e)
     return wards_directory(e->directories, e->ward->client) != NULL;
 }
 
-/* A close may be lost on its way: the next connection shows whether the session has ended. */
+/* A close may be lost on its way, so the next connection shows whether the session has ended. */
 static void finish(struct ending *e, enum link_state state)
 {
     detach(e);
@@ -273,7 +276,7 @@ static void step(struct ending *e)
     }
 }
 
-/* Kills the groups of a client. True: one is left. */
+/* Kill the groups of a client. Returns true while one is left. */
 static bool kill_groups(const struct wards *w, uint64_t client)
 {
     for (struct group *g = w->groups; g; g = g->next) {

@@ -7,7 +7,7 @@
 
 #include "wards.h"
 
-/** The parent is dead: kill its groups; end each session when its client's group is gone. Returns by @deadline. */
+/** Kill the groups of the dead parent, and end each session when its client's groups are gone. Returns by @deadline. */
 void end_sessions(const struct wards *w, int64_t deadline);
 
 #endif

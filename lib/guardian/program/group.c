@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a process group. Its number alone will not do: when all of the group are gone, it may be another group's.
- * The descriptor of the pipe refers to the group itself.
+ * Ends a process group. The number of the group is not enough: when all its processes are gone, another group may get
+ * the number. The descriptor of the pipe refers to the group itself.
  */
 #include "group.h"
 
@@ -18,7 +18,7 @@
 
 #include "clock.h"
 
-/* Its number, 0 = it is gone. Linux before 5.11 does not say that. */
+/* Return the number of the group, or 0 if it is gone. Linux before 5.11 does not report the latter, so kill() does. */
 static pid_t number(const struct group *g)
 {
     struct f_owner_ex owner;
@@ -35,7 +35,7 @@ static void kill_group(const struct group *g)
     (void)!write(g->fds[ZKR__GROUP_WRITER], &byte, 1);
 }
 
-/* A file of /proc, cut off. False: it cannot be read. */
+/* Read a file of /proc, truncated to @size. Returns false if it cannot be read. */
 static bool read_file(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static bool read_file(const char *path, char *text, size_t size)
 
 enum member { NOT_MEMBER, DEAD_MEMBER, LIVE_MEMBER };
 
-/* The @n-th of the fields behind the name, from 0. */
+/* Return the @n-th field behind the name, counted from 0. */
 static const char *field(const char *stat, int n)
 {
     const char *at = strrchr(stat, ')');
@@ -61,7 +61,7 @@ static const char *field(const char *stat, int n)
     return at ? at + 1 : "";
 }
 
-/* A process that cannot be read may be a member. One with other threads than its first lives. */
+/* A process that cannot be read may be a member, so it counts as one. A process lives while any of its threads does. */
 static enum member member_of(const char *pid, pid_t group)
 {
     enum { STATE = 0, GROUP = 2, THREADS = 17 };
@@ -80,7 +80,7 @@ static enum member member_of(const char *pid, pid_t group)
                                                          : LIVE_MEMBER;
 }
 
-/* Does /proc show all processes, also those of others? */
+/* Does /proc show all processes, including those of other users? */
 static bool proc_is_whole(void)
 {
     static int known = -1;
@@ -105,8 +105,8 @@ static bool proc_is_whole(void)
 }
 
 /*
- * Dead processes that nobody waits for, as the first process of some containers does not, stay in the group. Then the
- * group is gone when /proc shows none that lives.
+ * Zombies that nobody waits for stay in the group, as in containers whose first process waits for none. Then the group
+ * is gone when /proc shows no living member.
  */
 static bool all_are_dead(pid_t group)
 {
@@ -128,7 +128,7 @@ static bool all_are_dead(pid_t group)
     return dead > 0 && alive == 0;
 }
 
-/* Has a byte come from the pipe? Its end without a byte counts for nothing. */
+/* Has a byte arrived on the pipe? End of file without a byte does not count. */
 static bool pipe_is_over(struct group *g)
 {
     char byte;

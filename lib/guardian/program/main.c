@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zkr-guardian: started by the library, see zkr/guardian.h. Waits for the end of its parent, and then ends the
- * sessions that the parent has told it of and has not closed.
+ * zkr-guardian: started by the library, see zkr/guardian.h. Waits for the end of its parent, and then ends the sessions
+ * that the parent has reported and not closed.
  *
- * What it must never do is end a session whose process may still act. So it acts on one thing alone, the end of the
- * parent's pidfd, and reads all that was told before it acts.
+ * It must never end a session whose process may still act. So it acts only on the end of the parent's pidfd, and reads
+ * all records before it acts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "end.h"
 #include "wards.h"
 
-/* --- a process that is in nobody's way --- */
+/* --- no influence on other processes, and none from them --- */
 
 static void ignore_signals(void)
 {
@@ -33,7 +33,7 @@ static void ignore_signals(void)
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t none;
     for (int signo = 1; signo < NSIG; signo++) {
-        (void)sigaction(signo, &ignore, NULL); /* some refuse */
+        (void)sigaction(signo, &ignore, NULL); /* some cannot be ignored */
     }
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         (void)sigaction(faults[i], &usual, NULL);
@@ -42,7 +42,7 @@ static void ignore_signals(void)
     (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-/* All but the socket, which may be descriptors of the parent. */
+/* Close all descriptors but the socket, because they may be the parent's. */
 static void close_others(void)
 {
     enum { WITHOUT_CLOSE_RANGE = 65536 };
@@ -55,7 +55,7 @@ static void close_others(void)
     (void)!dup(null);
 }
 
-/* The password of a session shall not be in a core file, nor be read by a debugger. */
+/* Keep the password of a session from core files and debuggers. */
 static void hide(void)
 {
     const struct rlimit none = {0, 0};
@@ -84,7 +84,7 @@ static bool has_ended(int process)
     return poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
 }
 
-/* Its number is another process's by now, or it is not our parent. */
+/* The process that has this number is not our parent, or it cannot be watched. */
 static enum sight look_away(int error)
 {
     answer(ZKR__GUARDIAN_REFUSES, error);
@@ -92,9 +92,9 @@ static enum sight look_away(int error)
 }
 
 /*
- * The kernel says who has made the socket pair. If that process is still our parent when its pidfd is open, the pidfd
- * is its, and of no other process that has got its number. It may have died before we looked: then its number is
- * nobody's, or that of a process that has ended. A living process that is not our parent is not watched.
+ * The kernel says which process has made the socket pair. If that process is still our parent when its pidfd is open,
+ * the pidfd refers to the parent, and not to a later process with the same number. If the parent died earlier, its
+ * number is free, or belongs to a process that has ended. A living process that is not our parent is not watched.
  */
 static enum sight watch_parent(int *parent)
 {
@@ -113,7 +113,7 @@ static enum sight watch_parent(int *parent)
                                   : look_away(ZKR__GUARDIAN_NO_PARENT);
 }
 
-/* --- what it tells --- */
+/* --- records of the parent --- */
 
 enum heard { HEARD_NOTHING, HEARD_RECORD, HEARD_END };
 
@@ -128,8 +128,9 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 }
 
 /*
- * End a session that the parent has closed, and perhaps no server knows. That takes as long as the servers are away, and the
- * parent waits for our end when it closes its last client: so another process does it. This one has no threads yet.
+ * End a session that the parent has closed, if perhaps no server knows. That takes as long as the servers are
+ * unreachable, and the parent waits for the end of this process when it closes its last client. So a child does it.
+ * This process has no threads yet.
  */
 static void end_apart(const struct wards *w, int64_t session)
 {
@@ -145,7 +146,10 @@ static void end_apart(const struct wards *w, int64_t session)
     }
 }
 
-/* Takes one record in. The end: BYE, the end of the socket, or what cannot be understood, which may be anything. */
+/*
+ * Process one record. Returns HEARD_END at the end of the socket. Ends this process on BYE, or on a record that cannot
+ * be understood.
+ */
 static enum heard hear(struct wards *w)
 {
     static struct {
@@ -168,7 +172,7 @@ static enum heard hear(struct wards *w)
     if (n < 0 && errno == EAGAIN) {
         return HEARD_NOTHING;
     }
-    /* A parent that dies with our answer unread is an error once, before what it has told. */
+    /* If the parent dies with our answer unread, that is an error once, before the records of the parent. */
     if (n < 0 && (errno == EINTR || errno == ECONNRESET)) {
         return HEARD_RECORD;
     }
@@ -185,15 +189,15 @@ static enum heard hear(struct wards *w)
                                     (size_t)n - sizeof(record.head), fds);
     explicit_bzero(&record, sizeof(record));
     if (!fine && n > 0) {
-        _exit(1); /* what was meant is not known: end nothing */
+        _exit(1); /* its meaning is unknown: end nothing */
     }
     return fine ? HEARD_RECORD : HEARD_END;
 }
 
 /*
- * Until the parent is dead. The end of the socket alone says nothing of that: the parent may have closed its socket,
- * or called exec(). Then nothing more can be told, and the guardian goes after the time in which the session ends if
- * nobody keeps it alive.
+ * Wait until the parent is dead. The end of the socket alone does not prove that: the parent may have closed its
+ * socket, or called exec(). Then no more records can arrive, and the guardian exits after the longest session timeout,
+ * when sessions that nobody keeps alive have ended.
  */
 static void await_end(int parent, struct wards *w)
 {

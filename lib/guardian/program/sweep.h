@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nodes of a session that no connection can end, deleted by a new session. */
+/* Deletes, in a new session, the nodes of a session that no connection can end. */
 #ifndef ZKR_GUARDIAN_SWEEP_H
 #define ZKR_GUARDIAN_SWEEP_H
 
@@ -9,18 +9,21 @@
 
 #include "wards.h"
 
-/** One pass over the directories of a ward, with a handle that has another session than the ward's. */
+/** One pass over the directories of a ward, on a handle whose session is not the ward's. */
 struct sweep {
     zhandle_t *zh;
     const struct ward *ward;
-    const struct directory *next; /* where it goes on; at first those of all clients */
-    /** Called by a thread of libzookeeper: an answer has come; the pass is over, and all the nodes are gone, or not. */
+    const struct directory *next; /* next in the list of all clients' directories */
+    /**
+     * Called by a thread of libzookeeper. progress(): an answer has arrived. done(): the pass is over; @whole: all the
+     * nodes are gone.
+     */
     void (*progress)(void *context);
     void (*done)(void *context, bool whole);
     void *context;
-    /* --- the sweep's own --- */
+    /* --- private to the sweep --- */
     const struct directory *here;
-    size_t awaited; /* answers, about this directory */
+    size_t awaited; /* answers for this directory */
     bool failed;
 };
 

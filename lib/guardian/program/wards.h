@@ -9,7 +9,7 @@
 
 #include "guardian/wire.h"
 
-/** A session to be ended. */
+/** A ward: a session that the guardian ends if the parent dies. */
 struct ward {
     struct ward *next;
     uint64_t client;
@@ -17,19 +17,19 @@ struct ward {
     int timeout_ms;
     unsigned char password[ZKR__PASSWORD_SIZE];
     char *servers;
-    const char *tls;         /* in the same memory; "" = no TLS */
-    const char *credentials; /* in the same memory, as wire.h has them */
-    size_t text_size;        /* of all that */
+    const char *tls;         /* points into .servers; "" = no TLS */
+    const char *credentials; /* points into .servers, in the format of wire.h */
+    size_t text_size;        /* of .servers, with all these texts */
 };
 
-/** The parent of nodes of a client. */
+/** A directory in which a client may have nodes. */
 struct directory {
     struct directory *next;
     uint64_t client;
     char path[];
 };
 
-/** All that the parent has told. */
+/** Everything that the parent has reported. */
 struct wards {
     struct ward *wards;
     struct group *groups;
@@ -37,8 +37,8 @@ struct wards {
 };
 
 /**
- * Take one record in, with the @size bytes of @text behind it. @fds are -1, or belong to the group. False: it is the end,
- * or cannot be understood.
+ * Process one record and the @size bytes of @text behind it. @fds are -1, or belong to the group afterwards. Returns
+ * false if the record cannot be understood or stored.
  */
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
@@ -46,19 +46,19 @@ bool wards_take(struct wards *w,
                 size_t size,
                 const int fds[ZKR__GROUP_FDS]);
 /**
- * The credential of the ward at *@at, which moves on to the next; at first *@at is ward.credentials. Returns the scheme,
- * and NULL behind the last.
+ * Iterate over the ward's credentials. *@at is ward.credentials at first. Returns a scheme and sets *@cert and
+ * *@cert_len, or returns NULL at the end.
  */
 const char *ward_credential(const struct ward *ward,
                             const char **at,
                             const char **cert,
                             uint32_t *cert_len);
-/** NULL = there is no such session. */
+/** Return the ward of @session, or NULL. */
 const struct ward *wards_find(const struct wards *w, int64_t session);
-/** The longest session timeout, 0 = there is no session. */
+/** Return the longest session timeout, or 0 without a session. */
 int64_t wards_longest_ms(const struct wards *w);
 
-/** From @d on, the first directory of the client; NULL = none. */
+/** Return the first directory of the client in the list from @d on, or NULL. */
 const struct directory *wards_directory(const struct directory *d, uint64_t client);
 
 #endif
