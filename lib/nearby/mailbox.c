@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A datagram socket in Linux's abstract namespace, and the thread that reads from it. Any process can look up its name in
- * /proc/net/unix. So letters are believed by the credentials that the kernel adds.
+ * A datagram socket in Linux's abstract namespace, and the thread that reads from it. Any process can look up the name
+ * of the socket in /proc/net/unix. So receivers trust only the credentials that the kernel adds to a letter.
  */
 #define _GNU_SOURCE /* struct ucred */
 
@@ -30,7 +30,7 @@ struct mailbox {
     pthread_t thread;
     int closing; /* atomic */
     int fd;
-    struct stat was; /* the application may have closed fd, and use its number again */
+    struct stat was; /* the application may have closed fd, and reused its number */
 };
 
 static bool is_ours(const struct mailbox *box)
@@ -50,14 +50,14 @@ static socklen_t socket_name(struct sockaddr_un *to, const char *name)
     return (socklen_t)(sizeof(to->sun_family) + 1 + PREFIX_LEN + ZKR__NEAR_NAME);
 }
 
-/* The parts of an address, from the first to the last, as each puts a zero behind it. */
+/* Write the parts of an address from first to last, because each part writes a zero behind itself. */
 static void put_who(char *text, uid_t uid, pid_t pid)
 {
     (void)snprintf(text + ZKR__NEAR_HOST, ZKR__NEAR_WHO + 1, "%08x%08x", (unsigned)uid,
                    (unsigned)pid);
 }
 
-/* Eight digits each of the boot, of its network namespace and of its process namespace. False: not known. */
+/* Write eight digits each for the boot, its network namespace and its process namespace. Returns false if unknown. */
 static bool put_host(char *text)
 {
     char boot[ZKR__NEAR_HOST / 3 + 1] = "";
@@ -90,7 +90,10 @@ static bool put_self(char *text)
 
 /* --- receiving --- */
 
-/* False: the sender has no name of ours, or the kernel has not said who it is; pid 0 is of another process namespace. */
+/*
+ * Returns false if the sender's name is not one of ours, or the kernel does not identify the sender. pid 0 means
+ * another process namespace.
+ */
 static bool read_sender(struct zkr__near_address *from, struct msghdr *message)
 {
     struct ucred who;
@@ -113,7 +116,7 @@ static void take_letter(const struct mailbox *box)
 {
     enum { LETTER_MAX = 4096 };
     char letter[LETTER_MAX];
-    /* Descriptors that somebody sends find no room here, so the kernel closes them. */
+    /* Descriptors sent along find no room here, so the kernel closes them. */
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
     struct sockaddr_un sender = {.sun_family = AF_UNIX};
     struct iovec part = {.iov_base = letter, .iov_len = sizeof(letter)};
@@ -193,7 +196,7 @@ put_letter(void *of, const struct zkr__near_address *to, const void *letter, siz
     }
 }
 
-/* The descriptor was closed, and the thread may still read from the socket: send it a letter. */
+/* Wake the thread with a letter: it may still read from the socket, although the application closed the descriptor. */
 static void wake(const struct mailbox *box)
 {
     struct sockaddr_un self;

@@ -21,7 +21,10 @@ struct zkr__nearby {
 
 /* --- letters --- */
 
-/* Of one machine, with one byte order. The two paths follow, each with its zero. */
+/*
+ * The head of a letter. Both sides are on one machine, so they share a byte order. Two paths follow, each with its
+ * zero.
+ */
 struct head {
     uint32_t mark, kind;
     int64_t token;
@@ -104,7 +107,7 @@ bool zkr__nearby_find(const zkr_client *c,
     memcpy(of->text, text + at + FIELD_LEN, ZKR__NEAR_ADDRESS);
     of->text[ZKR__NEAR_ADDRESS] = '\0';
     own += FIELD_LEN;
-    /* Of this host and user: others may be allowed to write into the node, and to lie. */
+    /* Accept only this host and user, because others may be allowed to write into the node, and may lie. */
     return strspn(of->text, "0123456789abcdef") == ZKR__NEAR_ADDRESS &&
            memcmp(of->text, own, ZKR__NEAR_HOST + ZKR__NEAR_USER) == 0 &&
            strcmp(of->text, own) != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * News between the clients of one host. The address of a client stands in the data of its nodes. This folder moves
- * letters; queue/news.h says which are sent, and which are believed.
+ * News: letters by which the clients of one host tell each other who waits, and what was released. A client's address
+ * is in the data of its nodes. This folder moves letters; queue/news.h says which are sent, and which are believed.
  */
 #ifndef ZKR_NEARBY_NEARBY_H
 #define ZKR_NEARBY_NEARBY_H
@@ -9,7 +9,7 @@
 #include "nearby/door.h"
 #include "session/client.h"
 
-/* The field of a node's data that has the address of the client that made the node. */
+/* The field of a node's data with the address of the client that made the node. */
 #define ZKR__FIELD_NEARBY "nearby"
 
 enum { ZKR__NEAR_KEY = 16 };
@@ -24,28 +24,28 @@ struct zkr__news {
     struct zkr__near_address from;
     unsigned char
         key[ZKR__NEAR_KEY];    /* chosen by the waiter, and repeated by the holder */
-    int64_t token;             /* of the node @holder */
+    int64_t token;             /* fencing token of @holder */
     const char *holder, *next; /* paths of nodes */
 };
 
-/* Open the socket, if c->options.nearby asks for it. Without a socket a line is logged, and the client has no news. */
+/* Open the socket, if c->options.nearby asks for it. If that fails, a line is logged, and the client has no news. */
 void zkr__nearby_begin(zkr_client *c, const struct zkr__nearby_door *door);
-/* No news comes afterwards. Not with the client's lock. */
+/* Close the socket. No news arrives afterwards. Call without the client's lock. */
 void zkr__nearby_end(zkr_client *c);
 
-/* The field with this client's address, and the newline before it. NULL: it has no socket. */
+/* Return the data field with this client's address, including the newline before it; NULL without a socket. */
 const char *zkr__nearby_field(const zkr_client *c);
-/* The address in the data of a node that another client of this host has made. False: there is none. */
+/* Find the address in the data of a node made by another client of this host. Returns false if there is none. */
 bool zkr__nearby_find(const zkr_client *c,
                       const void *data,
                       size_t len,
                       struct zkr__near_address *of);
-/* Send @news to @to; what is too long for a letter is not sent. */
+/* Send @news to @to. News too long for a letter is not sent. */
 void zkr__nearby_send(const zkr_client *c,
                       const struct zkr__near_address *to,
                       const struct zkr__news *news) ZKR__LOCKED;
 
-/* Read a letter, from which @news borrows. False: it is none of ours. */
+/* Parse a letter into @news, which borrows from it. Returns false if the letter is not one of ours. */
 bool zkr__letter_read(struct zkr__news *news, const void *letter, size_t len);
 
 #endif
