@@ -7,10 +7,10 @@
 #include "queue/keep.h"
 #include "session/must.h"
 
-/* How many nodes have to be made together, the claim's included; 0: a node of its group exists, or is being made. */
+/* How many nodes have to be created together, with the claim's; 0: a node of its group exists or is being created. */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
-    const struct zkr__group *group = claim->group; /* NULL: alone */
+    const struct zkr__group *group = claim->group; /* NULL = no group */
     int due = !group;
     for (uint32_t i = 0; group && i < group->count; i++) {
         const struct zkr__claim *member = group->members[i];
@@ -23,8 +23,8 @@ static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * Another claim or group of ours makes a node in the directory, and nothing proves that the directory exists: neither a
- * node of ours there nor the watch on it.
+ * Another claim or group of ours creates a node in the directory, and nothing proves that the directory exists: neither
+ * a node of ours there nor the watch on it.
  */
 static bool is_unproved(const struct zkr__directory *d,
                         const struct zkr__group *group) ZKR__LOCKED
@@ -41,7 +41,7 @@ static bool is_unproved(const struct zkr__directory *d,
     return others > 0 && !newest && !zkr__cache_watches(d);
 }
 
-/* The claim waits until its directory, and those of the members that are made with it, are known to exist. */
+/* The claim waits until its directory, and those of the members created with it, are known to exist. */
 static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group;
@@ -58,7 +58,7 @@ static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
     return waits;
 }
 
-/* The first claim in line that waits for room alone. */
+/* The first claim in line that waits only for room. */
 static struct zkr__claim *find_first(const struct zkr__engine *engine) ZKR__LOCKED
 {
     struct zkr__claim *first = engine->line;
@@ -108,7 +108,7 @@ static void join(struct zkr__claim *claim) ZKR__LOCKED
     claim->directory->joining++;
 }
 
-/* The last member of the claim's group that stands in line; NULL: none. */
+/* The last member of the claim's group in line; NULL = none. */
 static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__claim *beside = NULL;
@@ -151,8 +151,8 @@ void zkr__admission_settle(struct zkr__claim *claim)
 }
 
 /*
- * The first claim whose group is being made already. Such members count as joining until this claim has its node, so a
- * large group ahead of it in line would wait for them, and they for the claim.
+ * The first claim in line with a group whose nodes are already being created. Those members count as joining until this
+ * claim has its node. So a large group ahead of it in line would wait for them, and they for the claim.
  */
 static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
 {
@@ -170,7 +170,7 @@ struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine)
         next = engine->joining < engine->joining_max ? find_awaited(engine) : NULL;
     }
     if (next) {
-        join(next); /* counted until its step settles otherwise */
+        join(next); /* counted until its step settles its phase */
     }
     return next;
 }

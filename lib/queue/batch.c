@@ -9,7 +9,7 @@
 #include "queue/group.h"
 #include "session/must.h"
 
-/* A claim that waits for an answer, referenced, and the tag of its request. */
+/* A claim, referenced, that waits for an answer, and the tag of its request. */
 struct ask {
     struct zkr__claim *claim;
     unsigned tag;
@@ -36,7 +36,7 @@ unsigned zkr__batch_defer(struct zkr__claim *claim, unsigned todo)
         const struct zkr__claim *before = group->members[i - 1];
         if (group->members[i] == claim && before &&
             before->directory == claim->directory) {
-            joint |= ZKR__DO_PARENTS; /* @before has the same parents made */
+            joint |= ZKR__DO_PARENTS; /* @before creates the same parents */
         }
     }
     return todo & ~joint;
@@ -52,14 +52,14 @@ tell(const struct joint *j, size_t i, const struct zkr__answer *answer) ZKR__LOC
     claim->engine->on_answer(claim, j->asks[i].tag, answer);
 }
 
-/* Ask for this claim alone. */
+/* Send the request for this claim alone. */
 static void send_to(const struct ask *ask, const struct zkr__op *op) ZKR__LOCKED
 {
     zkr__submit(ask->claim->q->c, op, ask->claim->engine->on_answer, ask->claim,
                 ask->tag);
 }
 
-/* Claim @first, if there is one, is told before the others: what becomes of the claim at fault decides for all. */
+/* Deliver the answer to claim @first, if there is one, before the others: the claim at fault decides for all. */
 static void tell_all(struct joint *j,
                      size_t first,
                      const struct zkr__answer *answer,
@@ -93,7 +93,7 @@ on_created(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
     zkr__mem_free(j);
 }
 
-/* A missing node proves nothing about the other nodes: their claims ask again if they still need to. */
+/* A missing node proves nothing about the other nodes: their claims repeat the request if they still need it. */
 static void
 on_proved(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -179,7 +179,7 @@ static void send_nodes(const struct zkr__group *group,
 
 /* --- creates --- */
 
-/* The member, if its create is due; else NULL. */
+/* Returns the member if its create is due, else NULL. */
 static struct zkr__claim *due_at(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__claim *claim = group->members[i];
@@ -188,7 +188,7 @@ static struct zkr__claim *due_at(const struct zkr__group *group, uint32_t i) ZKR
     return due ? claim : NULL;
 }
 
-/* The claim is paused before its create, or looks first, or awaits the answer to its last create. */
+/* The claim pauses before its create, or is LOOKING, or waits for the answer to its last create. */
 static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     const struct zkr__claim *claim = group->members[i];
@@ -199,7 +199,7 @@ static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
            (zkr__claim_stage(&claim->k) == ZKR__CREATING && !due_at(group, i));
 }
 
-/* The number of creates to send; 0 while a claim is not ready for its create. */
+/* Returns the number of creates to send; 0 while a claim is not ready to create its node. */
 static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
 {
     size_t due = 0;
@@ -212,10 +212,10 @@ static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
     return due;
 }
 
-/* Create several nodes in one transaction. False: no memory. */
+/* Creates several nodes in one transaction. False: out of memory. */
 static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
 {
-    char text[ZKR__OWNER_TEXT_MAX]; /* the same for all */
+    char text[ZKR__OWNER_TEXT_MAX]; /* shared by all */
     struct zkr__creation *creations = zkr__mem_alloc(due * sizeof(*creations));
     struct joint *j = make_joint(due);
     bool done = creations && j;

@@ -16,7 +16,7 @@ static int compare(const void *x, const void *y)
     if (a->sequence != b->sequence) {
         return a->sequence < b->sequence ? -1 : 1;
     }
-    /* Curator's writers make the READ node of a downgrade beside their own, with its number. */
+    /* Curator's writers create the READ node of a downgrade beside their own node, with its number. */
     bool reads = a->kind == ZKR__NAME_READ;
     if (reads != (b->kind == ZKR__NAME_READ)) {
         return reads ? 1 : -1;
@@ -163,7 +163,7 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
     return children->count;
 }
 
-/* --- what the numbers tell --- */
+/* --- what the numbers reveal --- */
 
 enum { QUIET = 2 };
 
@@ -190,7 +190,7 @@ bool zkr__known_made(struct zkr__known *known, int64_t number)
     }
     known->next = number + 1;
     known->counts = number >= 0 && number < ZKR__SEQUENCE_LIMIT;
-    if (!known->counts) { /* from there on numbers repeat */
+    if (!known->counts) { /* from here on numbers repeat */
         zkr__known_forget(known);
     }
     return next;
@@ -202,12 +202,12 @@ void zkr__known_listed(struct zkr__known *known,
                        zkr__child_filter ours,
                        void *ctx)
 {
-    int64_t shown = known->next; /* behind our last node */
+    int64_t shown = known->next; /* right behind our last node */
     if (children->count > 0 &&
         children->list[children->count - 1].sequence >= known->next) {
         shown = children->list[children->count - 1].sequence + 1;
     }
-    bool counts = next == shown; /* the count alone is no proof */
+    bool counts = next == shown; /* the count alone proves nothing */
     zkr__known_forget(known);
     if (counts && zkr__children_copy(&known->others, children, ours, ctx) == ZKR_OK) {
         known->counts = true;

@@ -38,7 +38,7 @@ static void drop_watch(struct zkr__directory *d)
 {
     if (d->watch) {
         d->watch->state = ZKR__UNWATCHED;
-        d->watch->asked++; /* an answer that is still to come counts no more */
+        d->watch->asked++; /* ignore an answer that is still to arrive */
         zkr__known_forget(&d->watch->known);
     }
 }
@@ -47,7 +47,7 @@ static void drop_watch(struct zkr__directory *d)
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
-    if (event != ZKR__NODE_CHILDREN) { /* which is of another watch */
+    if (event != ZKR__NODE_CHILDREN) { /* an event of another watch */
         drop_watch(ZKR__OWNER_OF(watcher, struct zkr__dir_watch, watcher)->directory);
     }
 }
@@ -99,9 +99,12 @@ void zkr__cache_begin(struct zkr__directory *d)
     zkr__submit(d->engine->c, &op, on_watch, d, d->watch->asked);
 }
 
-/* --- a place by a number --- */
+/* --- the place of a node, from its number --- */
 
-/* Other claims need lists: with a watch, for all members of a group at once, or to count the waiters. */
+/*
+ * Can a number replace a list for this claim? Other claims need lists: for a watch, for all members of a group at once,
+ * or to count the waiters.
+ */
 static bool is_simple(const struct zkr__claim *claim)
 {
     return !claim->k.member && !claim->k.watch_children && claim->q->max_waiters == 0;
@@ -127,12 +130,12 @@ bool zkr__cache_expects(const struct zkr__claim *claim)
     int64_t behind =
         others->count > 0 ? others->list[others->count - 1].sequence : known->from;
     if (newest && newest->sequence >= behind) {
-        return true; /* it will wait for the newest of ours */
+        return true; /* it will wait for our newest node */
     }
     return from_a_list || (known->from == ZKR__KNOWN_ALL && others->count == 0);
 }
 
-/* Knowledge begins with the first node that is made behind that watch. */
+/* Knowledge begins with the first node created after that watch was set. */
 void zkr__cache_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
@@ -153,8 +156,8 @@ void zkr__cache_gone(const struct zkr__claim *claim)
 }
 
 /*
- * A downgrade is under way, so the node may have either of two names; or a write of the owner may still come, and only
- * a list behind it tells.
+ * A downgrade is in flight, so the node may have either of two names; or a write of the owner may still arrive, and
+ * only a list sent after it shows the result.
  */
 static bool is_vague(const struct zkr__claim *claim)
 {
@@ -180,8 +183,8 @@ static void put(struct zkr__children *children, const char *node)
 }
 
 /*
- * The children that are known and may be there, numbered *from or higher; of ours, at most @most before the claim.
- * False: it cannot be told.
+ * Collects the known children that may exist, numbered *from or higher; of our nodes, at most @most ahead of the claim.
+ * False: they are not known.
  */
 static bool line_up(const struct zkr__claim *claim,
                     size_t most,
@@ -205,7 +208,7 @@ static bool line_up(const struct zkr__claim *claim,
     if (!make_row_room(&d->engine->scratch, 3 + others->count + count)) {
         return false;
     }
-    /* In front is room for what is not known. */
+    /* One place in front is left for unknown nodes. */
     *line = (struct zkr__children){.list = d->engine->scratch.row + 1};
     for (size_t i = 0; i < others->count; i++) {
         if (others->list[i].sequence >= *from) {
@@ -224,7 +227,7 @@ static bool line_up(const struct zkr__claim *claim,
     return true;
 }
 
-/* For nodes that may stand in front and are not known, one child is put there, which blocks. */
+/* One child that blocks is put in front in place of all unknown nodes there. */
 static bool judge(const struct zkr__claim *claim,
                   size_t most,
                   struct zkr__verdict *verdict,
@@ -255,7 +258,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
                        struct zkr__children *children)
 {
-    enum { NEAR = 16 }; /* thousands may stand in front of these, and seldom matter */
+    enum { NEAR = 16 }; /* thousands may be ahead of these, and rarely matter */
     const struct zkr__directory *d = claim->directory;
     return zkr__cache_watches(d) && is_simple(claim) && d->watch->known.counts &&
            (judge(claim, NEAR, verdict, children) ||
@@ -280,13 +283,13 @@ bool zkr__list_wanted(const struct zkr__claim *claim)
            claim->list_tag == zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
 }
 
-/* These are filters: @ctx is the directory. */
+/* The next two are filters: @ctx is the directory. */
 static bool is_ours(void *ctx, const char *name) ZKR__LOCKED
 {
     return zkr__claim_in(ctx, name) != NULL;
 }
 
-/* A node of ours that is being deleted: requests behind its delete will not see it. */
+/* A node of ours that is being deleted: requests sent after its delete will not see it. */
 static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
 {
     const struct zkr__claim *claim = zkr__claim_in(ctx, name);
@@ -304,7 +307,7 @@ int zkr__list_children(struct zkr__directory *d, const struct zkr__children **ou
     return given->code;
 }
 
-/* The highest number of a claim that asks. Nodes behind it do not matter to any of these claims. */
+/* The highest number of a claim that asks. No such claim needs the nodes behind it. */
 static int64_t most_wanted(const struct zkr__directory *d)
 {
     int64_t most = INT64_MIN;
@@ -318,7 +321,7 @@ static int64_t most_wanted(const struct zkr__directory *d)
     return most;
 }
 
-/* A long list is not remembered, and nodes behind all claims that ask are left out. */
+/* A long list is not remembered, and omits nodes behind all claims that ask. */
 static void order(struct zkr__directory *d,
                   const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -341,7 +344,7 @@ static void order(struct zkr__directory *d,
     }
 }
 
-/* A claim that asks meanwhile waits for the next list: it may have heard of a later event. */
+/* A claim that asks meanwhile waits for the next list, because it may have seen a later event. */
 static void
 on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -384,15 +387,15 @@ void zkr__list_send(struct zkr__directory *d)
 }
 
 /*
- * --- Tries that look before they make a node. The node of a try may hold up claims that could be granted at once beside
- * the holders: for other permits, as readers beside readers, for one path of several. So a try makes no node while this
- * client knows a reason why the try would fail, and lists when the client knows nothing.
+ * --- Tries that list before they create a node. The node of a try may delay claims that could be granted at once
+ * beside the holders: for other permits, as readers beside readers, for one path of several. So a try creates no node
+ * while this client knows a reason why the try would fail. If the client knows nothing, the try lists first.
  *
- * If all seems free, the try makes its node, and costs one round trip. What the client knows may be old: then the list of
- * the try shows that.
+ * If everything seems free, the try creates its node, and costs one round trip. The client's knowledge may be old; then
+ * the list sent with the create shows that.
  */
 
-/* The members of the group that are to stand in the claim's directory. */
+/* Counts the members of the group that will be in the claim's directory. */
 static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     int64_t count = 0;
@@ -430,7 +433,7 @@ void zkr__caches_connected(struct zkr__engine *engine)
     }
 }
 
-/* An answer that is still to come may have been dropped, for want of memory. */
+/* An answer that is still to arrive may have been dropped for lack of memory. */
 void zkr__caches_session_over(struct zkr__engine *engine)
 {
     struct zkr__directory *d;

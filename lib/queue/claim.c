@@ -25,7 +25,7 @@ static size_t node_room(const struct zkr__queue *q)
     return strlen(q->dir) + 1 + ZKR__NAME_ROOM;
 }
 
-/* Room for the watch on its own node. */
+/* Reserve room for the watch on its own node. */
 static void reserve(struct zkr__claim *claim) ZKR__LOCKED
 {
     claim->reserves = true;
@@ -44,7 +44,7 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
         return NULL;
     }
     claim->directory = directory;
-    /* A downgrade gives the claim another queue, which may know no directory yet. */
+    /* A downgrade gives the claim another queue, which may have no directory yet. */
     directory->refs++;
     claim->q = q;
     q->refs++;
@@ -148,7 +148,7 @@ static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
     ZKR__MUST(d->engine->c, !claim->ours_prev && claim->by_node.path);
-    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last */
+    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last one */
     while (after && after->sequence > claim->sequence) {
         after = after == d->ours ? NULL : after->ours_prev;
     }
@@ -171,7 +171,7 @@ struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *nam
 {
     size_t dir_len = strlen(d->path), len = strlen(name);
     char *path = d->engine->scratch.path;
-    if (len >= ZKR__NAME_ROOM) { /* longer than any of ours */
+    if (len >= ZKR__NAME_ROOM) { /* longer than any name of ours */
         return NULL;
     }
     memcpy(path, d->path, dir_len);
@@ -195,7 +195,7 @@ void zkr__claim_drop_list(struct zkr__claim *claim)
 
 /* --- our node --- */
 
-/* A random version 4 UUID, the way java.util.UUID prints it. 0 or errno: there is no weaker source. */
+/* Writes a random version 4 UUID, formatted like java.util.UUID. Returns 0 or errno: there is no weaker source. */
 static int make_guid(char text[ZKR__GUID_LEN + 1])
 {
     static const char hex[] = "0123456789abcdef";
@@ -250,7 +250,7 @@ bool zkr__claim_know_node(struct zkr__claim *claim,
                           enum zkr__name_kind kind)
 {
     const char *name = zkr__path_name(claim->node);
-    size_t dir_len = (size_t)(name - claim->node); /* with a slash */
+    size_t dir_len = (size_t)(name - claim->node); /* includes the slash */
     if (!path || strncmp(path, claim->node, dir_len) != 0 ||
         !zkr__name_grew(path + dir_len, name, kind, &claim->sequence)) {
         return false;
@@ -264,7 +264,7 @@ void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind)
 {
     zkr__claim_forget_node(claim);
     zkr__name_turn(claim->node, kind);
-    /* Without memory for the table: the lease probe looks after the node, and neighbours watch its path. */
+    /* Out of memory for the table, the lease probe still checks the node, and neighbours watch its path. */
     (void)enter_node(claim);
 }
 
@@ -284,7 +284,7 @@ enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
 enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
 
 /*
- * How many bytes of @owner to take, so that there is room for a field behind them. Of several lines, whole lines:
+ * Returns how many bytes of @owner leave room for a field behind them. Of several lines it takes whole lines, so that
  * fields stay fields.
  */
 static size_t fitting(const char *owner)
@@ -316,7 +316,7 @@ static size_t write_owner(const struct zkr__claim *claim,
                                        : ZKR__OWNER_TEXT_MAX - 1;
 }
 
-/* Behind the owner text, where there is room. */
+/* Append our address to the owner text if there is room. */
 static void add_address(const struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
@@ -411,7 +411,7 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim)
     forget_before(claim);
 }
 
-/* The node ahead is the first if it has holder metadata, unless it is a reader's. */
+/* A node ahead with holder metadata is the first in the queue, unless it is a reader's. */
 static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
 {
     enum zkr__name_kind kind;

@@ -6,14 +6,14 @@
 #define SET_OF(phase) (1U << (unsigned)(phase))
 
 enum {
-    /* A claim may pause before these. */
+    /* The phases that may follow a pause. */
     PAUSES = SET_OF(ZKR__CREATING) | SET_OF(ZKR__FINDING) | SET_OF(ZKR__ADOPTING) |
              SET_OF(ZKR__LISTING) | SET_OF(ZKR__PROVING) | SET_OF(ZKR__DOUBTED) |
              SET_OF(ZKR__REMOVING),
-    /* Without an owner, a claim only learns whether there is a node, and deletes it. */
+    /* The phases of a claim without an owner: it finds out whether there is a node, and deletes it. */
     LEAVES = SET_OF(ZKR__CREATING) | SET_OF(ZKR__FINDING) | SET_OF(ZKR__REMOVING) |
              SET_OF(ZKR__GONE),
-    /* The claim knows its node. */
+    /* The phases in which the claim knows its node. */
     HAS_NODE = SET_OF(ZKR__ADOPTING) | SET_OF(ZKR__LISTING) | SET_OF(ZKR__PARKED) |
                SET_OF(ZKR__READY) | SET_OF(ZKR__CONFIRMING) | SET_OF(ZKR__PROVING) |
                SET_OF(ZKR__HELD) | SET_OF(ZKR__DOUBTED)
@@ -38,7 +38,7 @@ static const char *hold_fault(const struct zkr__claim_state *k)
     return NULL;
 }
 
-/* A new node must have nothing from the node before. */
+/* A new node must not inherit anything from the node before it. */
 static const char *create_fault(const struct zkr__claim_state *k)
 {
     ZKR__FAULT_IF(k->own != ZKR__OWN_NONE, "a new node is watched");
@@ -119,7 +119,7 @@ const char *zkr__claim_invariant(const struct zkr__claim_state *k)
 
 /* --- a step --- */
 
-/* The claim has no node any more. */
+/* Does the claim lose its node in this step? */
 static bool parts(const struct zkr__claim_state *before,
                   const struct zkr__claim_state *after)
 {

@@ -17,7 +17,7 @@
 
 /* --- requests --- */
 
-/* Send @op: engine->on_answer gets the answer. */
+/* Send @op; engine->on_answer gets the answer. */
 static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
                 const struct zkr__op *op) ZKR__LOCKED
@@ -63,7 +63,10 @@ void zkr__claim_create(struct zkr__claim *claim)
     ask(claim, ZKR__ASKED_CREATE, &op);
 }
 
-/* The data of a hold's node, with holder metadata if there are any. The caller frees what this returns, after use. */
+/*
+ * Fill in the data of a hold's node, with holder metadata if there are any. The caller frees the returned text after
+ * use.
+ */
 static char *fill_metadata(const struct zkr__claim *claim,
                            struct zkr__creation *creation,
                            char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
@@ -78,7 +81,10 @@ static char *fill_metadata(const struct zkr__claim *claim,
     return metadata;
 }
 
-/* During a downgrade claim->node is the READ node. The WRIT node has the same number. NULL: no memory. */
+/*
+ * Returns the path of the WRIT node; during a downgrade claim->node is the READ node, with the same number. NULL: out
+ * of memory.
+ */
 static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
 {
     char *writer = zkr__mem_string(claim->node);
@@ -89,8 +95,8 @@ static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * The WRIT node is deleted as it was last seen: a transaction that would delete a revocation request, too, is refused, if
- * the version of the data is known. See ZKR__DOWNGRADE_READS.
+ * The transaction deletes the WRIT node at the version last seen, if that is known. So it is refused if it would delete
+ * a revocation request. See ZKR__DOWNGRADE_READS.
  */
 static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -121,7 +127,7 @@ static void list(struct zkr__claim *claim) ZKR__LOCKED
     zkr__list_send(claim->directory);
 }
 
-/* Create our node, with a list behind the create, unless the number of the node will probably do. */
+/* Create our node, followed by a list, unless the number of the node will probably be enough. */
 static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr__cache_begin(claim->directory);
@@ -139,7 +145,7 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 
 /*
  * Write our text only over the request that the owner was told of: a newer request stays, and is seen. Nothing is
- * written to the node of a leader latch (zkr__queue_act()), nor a text of ours that reads like a request.
+ * written to the node of a leader latch (zkr__queue_act()), nor a text of ours that looks like a request.
  */
 static void restore(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -161,8 +167,8 @@ static void restore(struct zkr__claim *claim) ZKR__LOCKED
 /* --- parents --- */
 
 /*
- * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level repeats the failure of the
- * level above, or the level above was reaped a moment ago.
+ * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level repeats the failure of
+ * the level above, or that level was deleted a moment ago.
  */
 static void
 on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
@@ -178,7 +184,7 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
 }
 
 /*
- * All levels at once; a level that exists is no error. The create of our node behind them tells whether this was
+ * Create all levels at once; a level that exists is no error. The create of our node, sent next, shows whether this was
  * enough.
  */
 static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
@@ -220,10 +226,10 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 }
 
 /*
- * The list that follows must show our node if the node was made, or ever will be. A sync is not enough for that: a leader
- * that was replaced and does not know it answers a sync. A write is answered by the present leader, which from then on
- * refuses what comes by our old connection. It may be a refusal of the leader's, but not of a server that was too busy to
- * ask it. A list without such an answer is not believed.
+ * The list that follows must show our node if it was or will ever be created. A sync is not enough: a replaced leader
+ * that does not know of its replacement answers a sync. A write is answered by the present leader, which from then on
+ * refuses requests of our old connection. A refusal by the leader is enough, but not one by a server that was too busy
+ * to forward the write. A list without such an answer is not believed.
  */
 static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -247,7 +253,7 @@ static void get(struct zkr__claim *claim,
     }
 }
 
-/* A member that is READY is granted by an old list, and has to know that its node is there. */
+/* A READY member is granted by an old list, so it must know that its node exists. */
 static enum zkr__watch own_watch(const struct zkr__claim *claim)
 {
     return claim->reserves                ? ZKR__WATCH_RESERVED
@@ -327,7 +333,7 @@ static bool is_exhausted(const struct zkr__claim *claim)
     return claim->sequence < 0 || claim->sequence >= ZKR__SEQUENCE_LIMIT;
 }
 
-/* Our node was seen. */
+/* A create or a get has shown our node. */
 static void learn_node(struct zkr__claim *claim,
                        struct zkr__claim_event *e,
                        const struct zkr__answer *answer) ZKR__LOCKED
@@ -349,8 +355,8 @@ static void learn_node(struct zkr__claim *claim,
 }
 
 /*
- * No other client uses our names, but an earlier session of ours may have made the node. The session of the node tells; the
- * czxid would tell no more, and the czxid of a READ node that replaced our WRIT node is not known.
+ * No other client uses our names, but an earlier session of ours may have created the node. The session id of the node
+ * decides. The czxid would show no more, and is not known for a READ node that replaced our WRIT node.
  */
 static void on_owner(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
@@ -381,7 +387,7 @@ static void on_own(struct zkr__claim *claim,
     e->with_metadata = zkr__has_metadata(answer->data, answer->data_len);
     if (claim->k.phase == ZKR__ADOPTING) {
         learn_node(claim, e, answer);
-        /* No server gives another czxid. */
+        /* no other value comes from a server */
         e->code = claim->czxid > 0 ? ZKR_OK : ZKR_ECONNLOSS;
     }
 }
@@ -400,9 +406,9 @@ static void on_downgraded(struct zkr__claim *claim,
               : changed && e->refused ? ZKR__OTHER_VERSION
                                       : ZKR_ECONNLOSS;
     if (e->refused && !changed) {
-        /* The server rejected the downgrade although our WRIT node exists; no READ node was created. */
+        /* The server refused the downgrade although our WRIT node exists, and created no READ node. */
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
-        /* A list meanwhile took our node for another client's. */
+        /* A list in between took our node for another client's. */
         zkr__cache_forget(claim->directory);
         zkr__log_more(claim->q->c, ZKR_LOG_WARN,
                       ZKR__EVENT("downgrade_refused", .path = claim->q->dir,
@@ -414,19 +420,19 @@ static void on_downgraded(struct zkr__claim *claim,
 
 /* --- lists --- */
 
-/* Looking ahead costs two requests an acquisition, and gains a round trip. */
+/* Looking ahead costs two requests per acquire and saves one round trip. */
 static bool pays(const zkr_client *c) ZKR__LOCKED
 {
     enum { LEAST_MS = 1 };
     return c->options.look_ahead > 0 || c->shortest_trip >= LEAST_MS * ZKR__MS;
 }
 
-/* How far the claim is to look ahead of the node that it waits for. */
+/* Returns how far the claim looks ahead of the node that it waits for. */
 static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
                                        const struct zkr__verdict *verdict,
                                        const struct zkr__children *children) ZKR__LOCKED
 {
-    /* Below that number there are a billion numbers left. */
+    /* Below this number, a billion numbers remain. */
     bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
     if (claim->k.member || may_begin_anew || claim->q->c->options.look_ahead < 0) {
         return ZKR__LOOKS_NOT;
@@ -442,7 +448,7 @@ static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
     return !known ? ZKR__LOOKS_NOT : verdict->last ? ZKR__BEHIND_TWO : ZKR__BEHIND_MORE;
 }
 
-/* What the verdict says to wait for. */
+/* Set up the wait that the verdict asks for. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
                          const struct zkr__verdict *verdict,
@@ -462,7 +468,7 @@ static void wait_as_told(struct zkr__claim *claim,
                                          : ZKR__LOOKS_NOT;
         e->near = claim->directory->near && e->wait == ZKR__WAIT_NODE;
     }
-    /* A node before one that holds was put there by a client that chooses its numbers: only a list tells what it does. */
+    /* A node ahead of a holder was put there by a client that chooses its numbers: only a list shows what it does. */
     bool intruded =
         claim->ahead && claim->ahead->k.phase == ZKR__HELD && verdict->watch > 0;
     e->then = verdict->then == ZKR__THEN_OURS_IF_HELD && intruded ? ZKR__THEN_LOOK
@@ -484,7 +490,7 @@ static void note_verdict(struct zkr__claim *claim,
     }
 }
 
-/* By its name the child may be our node. Our writer may have become a reader by now, or not yet. */
+/* Does the name say that the child is our node? A downgrade may have turned our writer into a reader. */
 static bool may_be_own(const struct zkr__claim *claim,
                        const struct zkr__child *child) ZKR__LOCKED
 {
@@ -525,12 +531,12 @@ static void judge(struct zkr__claim *claim,
     const struct zkr__queue *q = claim->q;
     size_t self = zkr__children_find(children, zkr__path_name(claim->node));
     e->found = self < children->count;
-    if (!e->found) { /* our node is gone, or has another number than we were told */
+    if (!e->found) { /* our node is gone, or its number differs from the create's answer */
         find_own(claim, e, children);
         e->found = false;
         return;
     }
-    /* The first child does not wait. A claim that has waited, and lost its place with its session, waits again. */
+    /* The first child does not wait. A claim that has waited, and lost its place with its session, may wait again. */
     e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
     claim->place = (unsigned)self;
     struct zkr__verdict verdict = q->rule(children, self, q->rule_arg);
@@ -566,11 +572,11 @@ static void on_listed(struct zkr__claim *claim,
     }
 }
 
-/* --- a node is made --- */
+/* --- a node was created --- */
 
 /*
- * The node of another client may be gone by now: no try fails because of it, nor is a claim parked while a list is to
- * come.
+ * The node of another client may be gone by now. So no try fails because of it, and no claim is parked behind it while
+ * a list is to arrive.
  */
 static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
 {
@@ -578,7 +584,7 @@ static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__L
     return doubted && !zkr__claim_in(claim->directory, name);
 }
 
-/* The number of our node may tell all that a list would. Without memory for the node to wait for, a list follows. */
+/* The number of our node may show as much as a list. If there is no memory to record the node ahead, a list follows. */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
 {
@@ -613,7 +619,7 @@ static void on_created(struct zkr__claim *claim,
         zkr__cache_made(claim);
         judge_by_number(claim, e);
     } else if (answer->code == ZKR_OK) {
-        /* Not a path of ours, or no memory for the table. Our node is found by its GUID. */
+        /* Not our path, or no memory for the table. Our node is found by its GUID. */
         e->code = ZKR_ECONNLOSS;
     } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
                claim->parent_code != 0) {

@@ -23,19 +23,22 @@
 
 /* --- an event in, and what follows from it --- */
 
-/* A claim that has been parked or held for so long watches its own node, too. */
+/* A claim that has been parked or held for this long watches its own node, too. */
 enum { QUIET_MS = 100 };
 
 /*
- * By then the first lease probe of a hold has gone out, unless other writes keep the lease, and the metadata with it.
- * That write uses up a watch on the node, so the watch is set behind it.
+ * By then, unless other writes keep the lease, the first lease probe of a hold has been sent, and the metadata with it.
+ * That write would use up a watch on the node, so the watch is set after it.
  */
 static int64_t metadata_pause(const zkr_client *c)
 {
     return c->session_ms * ZKR__MS / 8;
 }
 
-/* Between looks at a node that servers refuse to show: a quarter of the session time-out, and up to four of them. */
+/*
+ * The pause between gets of a node that servers refuse to show: a quarter of the session timeout, growing to four of
+ * them.
+ */
 static int64_t refusal_pause(const zkr_client *c, int refusals)
 {
     enum { TIMES = 4 };
@@ -44,7 +47,7 @@ static int64_t refusal_pause(const zkr_client *c, int refusals)
 
 /* --- counters --- */
 
-/* How the client's statistics count a claim. KEPT: as a released one. */
+/* How the client's statistics count a claim. KEPT counts as released. */
 enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_KEPT, AS_PENDING };
 
 static bool is_held(int as)
@@ -67,14 +70,14 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
     DL_APPEND2(claim->engine->held, claim, row_prev, row_next);
     zkr__claim_probe_later(c);
     claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
-    /* Nobody watches the nodes of permits. */
+    /* No client watches the nodes of permits. */
     claim->bearing =
         claim->q->kind == ZKR__NAME_LEASE ? ZKR__BEARS : ZKR__BEARS_UNKNOWN;
 }
 
 /*
- * A write to our node uses up the watches on it. Clients with Curator's names then list or watch again. Others might not:
- * aiozk 0.32 waits for ever. The highest number of such a node that is not ours, or INT64_MIN.
+ * A write to our node uses up the watches on it. Clients with Curator's names then list or watch again. Others might
+ * not: aiozk 0.32 waits for ever. Returns the highest number of a node of such another client, or INT64_MIN.
  */
 static int64_t last_stranger(const struct zkr__directory *d,
                              const struct zkr__answer *list) ZKR__LOCKED
@@ -93,7 +96,7 @@ static int64_t last_stranger(const struct zkr__directory *d,
     return last;
 }
 
-/* Let the next probe write the metadata of this hold, and send it soon. */
+/* Let the next probe write the metadata of this hold, and send that probe soon. */
 static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
@@ -105,7 +108,7 @@ static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-/* One list tells of all holds in the directory. */
+/* One list serves all holds in the directory. */
 static void
 on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -125,7 +128,7 @@ on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOC
     zkr__claim_unref(asker);
 }
 
-/* List the waiters behind the node first. If the metadata are still not written one pause later, list again. */
+/* First list the waiters behind the node. If the metadata are still not written a pause later, list again. */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     const zkr_client *c = claim->q->c;
@@ -148,7 +151,7 @@ static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
     claim->metadata_at = zkr__now(c) + metadata_pause(c);
 }
 
-/* Count how a waiter was granted. @before, @look: the state before the event @by. */
+/* Count how a waiter was granted. @before and @look: the state before the event @by. */
 static void record_hand_over(struct zkr__claim *claim,
                              enum zkr__phase before,
                              enum zkr__look_ahead look,
@@ -207,7 +210,7 @@ static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
 {
     bool now = claim->k.refused && claim->k.phase != ZKR__GONE;
     if (now && !claim->counted_refused) {
-        zkr__claim_wake(claim); /* zkr__claim_leave() */
+        zkr__claim_wake(claim); /* in zkr__claim_leave() */
     }
     claim->q->c->refused_deletes += now - claim->counted_refused;
     claim->counted_refused = now;
@@ -215,7 +218,7 @@ static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
 
 /* --- timers --- */
 
-/* Set the timer for the first of the claim's times. */
+/* Set the timer to the earliest of the claim's times. */
 static void arm(struct zkr__claim *claim) ZKR__LOCKED
 {
     const int64_t times[] = {claim->retry_at,   claim->quiet_at,
@@ -275,7 +278,7 @@ static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR
     }
 }
 
-/* Keep what goes out with requests of the other members. */
+/* Send the requests of @todo, except those that go out together with requests of other members. */
 static void request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
 {
     unsigned alone = claim->group ? zkr__batch_defer(claim, todo) : todo;
@@ -338,7 +341,7 @@ static void move_up(struct zkr__directory *d) ZKR__LOCKED
     }
 }
 
-/* Somebody stands in front of a line. */
+/* A line has a claim with a node in front of it. */
 static void check_line(const struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__keep *keep = d->keep;
@@ -388,7 +391,7 @@ static void settle_keeping(struct zkr__claim *claim) ZKR__LOCKED
 
 /* --- one step, and what follows --- */
 
-/* The claim has made a step: drop what its phase does not need any more, count it, set its timer. */
+/* After a step: drop what the phase no longer needs, count the claim, set its timer. */
 static void settle(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -422,7 +425,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     arm(claim);
     if (gone && claim->live) {
         claim->live = false;
-        zkr__claim_wake(claim); /* zkr__claim_leave() */
+        zkr__claim_wake(claim); /* in zkr__claim_leave() */
         zkr__claim_unref(claim);
     }
     ZKR__MUST_NOT(claim->q->c, zkr__claim_settled(claim));
@@ -452,7 +455,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     unsigned todo = zkr__claim_step(&claim->k, &e);
     ZKR__MUST_NOT(c, zkr__claim_step_invariant(&was, &e, &claim->k));
     ZKR__MUST_NOT(c, zkr__claim_invariant(&claim->k));
-    zkr__claim_recount_bytes(claim); /* first: its owner may make another at once */
+    zkr__claim_recount_bytes(claim); /* first: the owner may make another at once */
     record_hand_over(claim, before, was.look, e.kind);
     /* A claim that begins to leave makes room. */
     bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
@@ -494,14 +497,14 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     if (zkr__claim_take_answer(claim, tag, answer, &e)) {
         zkr__claim_run(claim, e);
         if (e.kind == ZKR__EV_GOT_OWN && e.unwatched && claim->reserves) {
-            zkr__claim_tell(claim, ZKR__EV_QUIET); /* asked before there was room */
+            zkr__claim_tell(claim, ZKR__EV_QUIET); /* sent before there was room */
         }
         zkr__claims_let_in(claim->engine);
     }
     zkr__claim_unref(claim);
 }
 
-/* Has the time come? Then it is off. */
+/* Is the time reached? Then clear it. */
 static bool falls_due(int64_t *at, int64_t now)
 {
     bool due = *at != 0 && *at <= now;
@@ -555,7 +558,7 @@ void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_even
                                                       : ZKR__EV_BEFORE_CHANGED);
 }
 
-/* A code if no session will come, or the client is shut down. */
+/* An error if no session will come or the client is shut down; else ZKR_OK. */
 static int hopeless(const zkr_client *c) ZKR__LOCKED
 {
     return c->shut                             ? ZKR_ECLOSED
@@ -577,9 +580,9 @@ void zkr__claim_start(struct zkr__claim *claim)
     }
 }
 
-/* --- what the owner asks for --- */
+/* --- requests of the owner --- */
 
-/* False: the deadline has passed. */
+/* Returns false if the deadline has passed. */
 static bool sleep_on(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED
 {
     struct zkr__cv wake;

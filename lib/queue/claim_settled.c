@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 
-/* --- the claim: where it stands --- */
+/* --- the claim: its place --- */
 
 static const char *list_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -36,7 +36,7 @@ static const char *place_fault(const struct zkr__claim *claim) ZKR__LOCKED
     return NULL;
 }
 
-/* Our node is of the present session. */
+/* Our node belongs to the present session. */
 static const char *node_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const enum zkr__phase stage = zkr__claim_stage(&claim->k);
@@ -48,7 +48,7 @@ static const char *node_fault(const struct zkr__claim *claim) ZKR__LOCKED
     return NULL;
 }
 
-/* --- the claim: what it waits for --- */
+/* --- the claim: the line it waits in --- */
 
 static const char *line_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -98,8 +98,8 @@ static const char *memory_fault(const struct zkr__claim *claim) ZKR__LOCKED
 /* --- what is counted --- */
 
 /*
- * Each claim that is not gone counts once: it waits, is held, or is a pending delete, as is a node that is only kept. So
- * those that are counted for something else are no more than these.
+ * Each claim that is not gone counts once: as waiting, as held, or as a pending delete; a kept node is a pending
+ * delete. The other counts cover subsets of these claims, so they are no higher.
  */
 static const char *count_fault(const struct zkr__engine *engine) ZKR__LOCKED
 {

@@ -5,7 +5,7 @@
 
 /* --- looking ahead of our turn --- */
 
-/* PARKED: the list says what the end of the node ahead will mean, and how far to look ahead. */
+/* PARKED: the list says what follows from the end of the node ahead, and how far to look ahead. */
 static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->then = e->then;
@@ -14,9 +14,9 @@ static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_e
 }
 
 /*
- * PARKED: if the list of a look-ahead is on its way, the claim is LISTING, for that list, which will tell all there is to
- * know. The node ahead is not asked for as well: that answer would come behind the list, when the claim may wait for
- * another node.
+ * PARKED: while the list of a look-ahead is in flight, the claim becomes LISTING and waits for that list, which will
+ * show everything. It does not get the node ahead as well, because that answer would arrive after the list, when the
+ * claim may wait for another node.
  */
 static bool leave_to_list(struct zkr__claim_state *k)
 {
@@ -32,7 +32,7 @@ static unsigned on_before_gone(struct zkr__claim_state *k,
     if (!zkr__claim_watches_before(k)) {
         return 0;
     }
-    if (!e->connected) { /* the events of a re-connection come in no order */
+    if (!e->connected) { /* the events of a re-connection arrive in no order */
         k->look = ZKR__LOOKS_NOT;
         return 0;
     }
@@ -63,7 +63,7 @@ static unsigned on_before_changed(struct zkr__claim_state *k,
     return e->connected ? ZKR__DO_GET_BEFORE : 0;
 }
 
-/* A re-connection: of the nodes ahead, only what lists have said counts on. */
+/* After a re-connection, only what lists have shown of the nodes ahead remains valid. */
 static void look_no_further(struct zkr__claim_state *k)
 {
     if (k->look == ZKR__PREPARED) {
@@ -79,7 +79,7 @@ static void look_no_further(struct zkr__claim_state *k)
 static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->wait == ZKR__WAIT_CHILDREN && !k->watch_children) {
-        k->watch_children = true; /* each list leaves a watch: nothing is missed */
+        k->watch_children = true; /* each list leaves a watch, so no change is missed */
         return zkr__enter(k, e, ZKR__LISTING);
     }
     if (e->wait == ZKR__WAIT_CHILDREN && e->unwatched) {
@@ -98,7 +98,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     bool soon = e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
                 k->look == ZKR__BEHIND_TWO || e->near;
     if (soon && k->own != ZKR__OWN_SEEN) {
-        return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
+        return ahead | zkr__watch_own(k, e); /* the grant may need the watch at once */
     }
     return ahead | zkr__look_later(k);
 }
@@ -112,12 +112,12 @@ static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_e
                         : park(k, e);
 }
 
-/* The parent was never made, or was reaped a moment ago: make the parent, as often as it takes. */
+/* The parent was never created, or was deleted a moment ago: create it, as often as necessary. */
 static unsigned make_parents(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->made_parents && k->failures >= ZKR__QUICK_RETRIES) {
-        k->made_parents = false; /* make the parents again after the pause */
+        k->made_parents = false; /* create the parents again after the pause */
         return zkr__retry_in(k, e, ZKR__CREATING);
     }
     k->failures += k->made_parents;
@@ -125,7 +125,7 @@ static unsigned make_parents(struct zkr__claim_state *k,
     return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
 }
 
-/* Our node was made just now: no get goes ahead of this list. */
+/* Our node was created just now, so no get precedes this list. */
 static unsigned list_at_once(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -138,7 +138,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (e->code == ZKR_OK) {
-        k->phase = ZKR__LISTING; /* the answer to the list is next */
+        k->phase = ZKR__LISTING; /* the answer to the list follows */
         return k->leaving     ? zkr__remove(k, e)
                : e->exhausted ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
                : e->placed    ? take_place(k, e)
@@ -146,7 +146,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
                               : 0;
     }
     if (e->code == ZKR_ECONNLOSS || e->code == ZKR_ESESSION) {
-        k->made_parents = false; /* perhaps the servers have not made them */
+        k->made_parents = false; /* perhaps the servers did not create them */
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->leaving) {
@@ -158,7 +158,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__retry_or_fail(k, e, ZKR__CREATING);
 }
 
-/* The list of FINDING. */
+/* Handles the list of FINDING. */
 static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool fails = e->code != ZKR_OK && e->code != ZKR_ENONODE;
@@ -168,8 +168,8 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
                           : zkr__retry_or_fail(k, e, ZKR__FINDING);
     }
     /*
-     * If our node is not in a list behind the write of FINDING, it will never be made: servers drop late requests of a
-     * session that has moved, and one server takes our requests in order.
+     * If the list after the write of FINDING lacks our node, the node will never be created: servers drop late requests
+     * of a session that has moved, and one server processes our requests in order.
      */
     if (!e->found) {
         return zkr__requeue(k, e);
@@ -177,7 +177,7 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
     return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* A list may lack our node though the node is there: the server errs, or the node has another name by now. */
+/* A list may lack our node although it exists: the server errs, or the node has a new name. */
 static unsigned look_for_own(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -188,14 +188,14 @@ static unsigned look_for_own(struct zkr__claim_state *k,
     return zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* The list of a look-ahead. If that fails, a list follows the end of the node ahead. */
+/* Handles the list of a look-ahead. If it fails, a list follows the end of the node ahead. */
 static unsigned on_foreseen(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
     if (e->code == ZKR_OK && !e->found) {
         return look_for_own(k, e);
     }
-    if (e->code == ZKR_ENOMEM) { /* the watch on the node ahead may have got lost */
+    if (e->code == ZKR_ENOMEM) { /* the watch on the node ahead may be lost */
         return zkr__retry_in(k, e, ZKR__LISTING);
     }
     if (e->code != ZKR_OK) {
@@ -203,7 +203,7 @@ static unsigned on_foreseen(struct zkr__claim_state *k,
         return 0;
     }
     if (e->granted || !e->same) {
-        return take_place(k, e); /* the node ahead was gone as well */
+        return take_place(k, e); /* the node ahead is gone as well */
     }
     unsigned todo = look_ahead(k, e);
     if (k->then == ZKR__THEN_OURS) {
@@ -212,7 +212,7 @@ static unsigned on_foreseen(struct zkr__claim_state *k,
     return todo;
 }
 
-/* The list of LOOKING. Without the directory there is room, too. */
+/* Handles the list of LOOKING. If the directory is missing, there is room, too. */
 static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
@@ -230,14 +230,14 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
         return on_looked(k, e);
     }
     if (k->phase == ZKR__CREATING) {
-        /* The list was not sent, and the create is not answered: as if both replies were lost. */
+        /* The list was not sent and the create is not answered: treat both replies as lost. */
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->phase == ZKR__FINDING) {
         return on_found(k, e);
     }
     if (k->phase == ZKR__ADOPTING) {
-        /* The get of our node was not sent: we do not know yet whose node it is. */
+        /* The get of our node was not sent: the owner of the node is still unknown. */
         return zkr__retry_in(k, e, ZKR__ADOPTING);
     }
     if (k->phase == ZKR__PARKED && k->look == ZKR__LOOK_ASKED) {
@@ -258,8 +258,8 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
 /* --- the node ahead --- */
 
 /*
- * It is probably our turn. A short hold needs no watch on our node, whose event would only tell of our own delete. Where
- * more lists may follow, the watch spares the gets.
+ * The list will probably grant. A short hold needs no watch on our node, which would only report our own delete. Where
+ * more lists may follow, the watch saves the gets.
  */
 static unsigned list_for_turn(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -271,7 +271,7 @@ static unsigned list_for_turn(struct zkr__claim_state *k,
                : (todo & ~(unsigned)ZKR__DO_GET_OWN) | ZKR__DO_CHECK_OWN;
 }
 
-/* @held: the claim ahead held until now. */
+/* @held: the claim ahead held until its end. */
 static unsigned
 ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
 {
@@ -281,8 +281,10 @@ ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool he
     bool ours =
         k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
     if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
-        /* Events come in order: had our node been deleted before, we would know. The events of a re-connection come in no
-           order, and may come before ZKR__EV_CONNECTED. */
+        /*
+         * Events arrive in order: had our node been deleted before, we would know. The events of a re-connection arrive
+         * in no order, and possibly before ZKR__EV_CONNECTED.
+         */
         return zkr__grant(k, e);
     }
     if (ours && k->own == ZKR__OWN_ASKED) {
@@ -308,10 +310,10 @@ static unsigned on_ahead_gone(struct zkr__claim_state *k,
 }
 
 /*
- * The node ahead is still there, and its owner holds no more. Nobody can come between, and no node before it holds, as it
- * held. So this grants as ZKR__EV_AHEAD_RELEASED does. But the news comes in no order with the events, and so proves nothing
- * about our own node: a watch that is silent, or an answer that is still to come, does. What cannot be used now is dropped,
- * because the end of the node ahead is an event, too.
+ * The node ahead still exists, but its owner no longer holds. No node can come between, and no node before it holds,
+ * because it held. So this grants as ZKR__EV_AHEAD_RELEASED does. But news and events arrive in no order, so news prove
+ * nothing about our own node: only a watch that has not fired does, or an answer that is still to arrive. News that
+ * cannot be used now are dropped, because the end of the node ahead brings an event, too.
  */
 static unsigned on_ahead_told(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -342,11 +344,11 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
     if (e->code == ZKR_OK) {
         k->saw_ahead = true;
         return e->unwatched ? zkr__fail_claim(k, e, ZKR_ELIMIT)
-               : e->near    ? zkr__watch_own(k, e) /* the news may need it at once */
+               : e->near    ? zkr__watch_own(k, e) /* news may need the watch at once */
                             : 0;
     }
     if (e->code == ZKR_EAUTH && k->saw_ahead) {
-        return 0; /* the node is there, and so is ours: UNHEARD follows */
+        return 0; /* the node exists, and so does ours: UNHEARD follows */
     }
     return e->code == ZKR_ENONODE ? ahead_gone(k, e, false)
                                   : zkr__retry_or_fail(k, e, ZKR__LISTING);
@@ -374,7 +376,7 @@ static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_eve
     return stands ? zkr__watch_own(k, e) : 0;
 }
 
-/* A hold doubts the watch on our own node; a claim that waits, the watch on what it waits for. */
+/* A hold doubts the watch on its own node; a waiting claim doubts the watch on the node or directory it waits for. */
 static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
@@ -390,7 +392,7 @@ static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_e
 
 /* --- granted, removed --- */
 
-/* Nothing blocks the other members either. */
+/* Nothing blocks any member of the group. */
 static unsigned on_all_ready(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -403,7 +405,7 @@ static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_ev
         return 0;
     }
     if (e->code == ZKR_OK) {
-        return zkr__grant(k, e); /* or asks again, if that proved too little */
+        return zkr__grant(k, e); /* or prove again, if that was too little */
     }
     return e->code == ZKR_ENONODE ? zkr__requeue(k, e)
                                   : zkr__retry_or_fail(k, e, k->phase);
@@ -415,8 +417,8 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
-        k->leaving = true;                 /* no limit to retries any more */
-        k->refused = e->code == ZKR_EAUTH; /* claim_io.c says so in the log */
+        k->leaving = true;                 /* retry without limit from now on */
+        k->refused = e->code == ZKR_EAUTH; /* claim_io.c logs it */
         return zkr__retry_in(k, e, ZKR__REMOVING);
     }
     k->phase = ZKR__GONE;
@@ -425,7 +427,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 
 /* --- the session, the owner --- */
 
-/* The group of a member may have entered before, in vain. */
+/* If the group of a member has entered before without success, the member pauses first. */
 static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool pauses = k->pauses;
@@ -443,11 +445,11 @@ static unsigned on_connected(struct zkr__claim_state *k,
     k->standstill = 0;
     look_no_further(k);
     /*
-     * What happened while there was no connection is told in no order: of a node that was deleted and made again, only
-     * that it has changed; of a node that was not watched, nothing. So a claim that has a node gets it first, with a
-     * watch. An older watch proves nothing; nor does a list or a check of the path, which does not know the owner. Later
-     * requests of the claim are answered behind the get, and so is the first probe (session_events.c): by then the server
-     * has said whose node it is, and has sent any event of the watch. A check of the version would not do in place of the
+     * The events from the time without a connection arrive in no order. Of a node that was deleted and created again,
+     * the events report only a change; of a node without a watch, nothing. So a claim that has a node gets it first,
+     * with a watch. An older watch proves nothing; nor does a list or a check of the path, which shows no owner. Later
+     * requests of the claim, and the first probe (session_events.c), are answered after the get: by then the server has
+     * shown the owner of the node, and has sent any event of the watch. A check of the version could not replace the
      * get: the node of another client has version 0, as ours had before its metadata, and any revocation request would
      * make the probe fail.
      */
@@ -464,7 +466,7 @@ static unsigned on_session_over(struct zkr__claim_state *k,
     enum zkr__phase stage = zkr__claim_stage(k);
     bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
     bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
-    /* Which members are to be made first, the group says. */
+    /* The group decides which members are created first. */
     bool made = stage != ZKR__CREATING && stage != ZKR__LOOKING;
     bool place_lost = k->member && !held && !ends && made;
     unsigned todo = held || place_lost ? ZKR__DO_NOTIFY : 0;
@@ -481,7 +483,7 @@ static unsigned on_session_over(struct zkr__claim_state *k,
     return todo;
 }
 
-/* A hold that keeps its place is over for now. It is ours again when a write proves that its node is still there. */
+/* A hold that keeps its place is over for now. It is held again when a write proves that its node still exists. */
 static unsigned on_lease_expired(struct zkr__claim_state *k,
                                  const struct zkr__claim_event *e)
 {
@@ -505,14 +507,14 @@ static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (k->phase == ZKR__CREATING || stage == ZKR__FINDING) {
-        k->failure = e->code; /* the answer tells of a node, which is removed then */
+        k->failure = e->code; /* the answer shows whether there is a node to delete */
         k->leaving = true;
         return ZKR__DO_NOTIFY;
     }
     return zkr__fail_claim(k, e, e->code);
 }
 
-/* The next hold begins without a request. So our own node is watched from now on, if it is not yet. */
+/* The next hold begins without a request, so watch our own node from now on. */
 static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->kept = k->phase == ZKR__HELD && !k->leaving;
@@ -525,7 +527,7 @@ static unsigned on_taken(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->kept = false;
         k->waited = e->passed;
         k->holds++;
-        /* Metadata are of the first hold by a node. */
+        /* Metadata describe the first hold by a node. */
         k->metadata =
             k->metadata == ZKR__METADATA_DUE ? ZKR__METADATA_WRITTEN : k->metadata;
     }
@@ -540,7 +542,7 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     }
     k->leaving = true;
     if (k->phase == ZKR__HELD) {
-        /* A write is on its way. The next claim lists behind it, and so is granted after the write. */
+        /* A write is in flight. The next claim sends a list after it, and so is granted after the write. */
         bool look = k->writing > 0 || k->downgrade != ZKR__SETTLED;
         return (look ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER) | zkr__remove(k, e);
     }
@@ -551,7 +553,7 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->round += k->phase == ZKR__LOOKING;
         k->phase = ZKR__GONE;
     }
-    return 0; /* the answer will tell whether there is a node */
+    return 0; /* the answer will show whether there is a node */
 }
 
 static unsigned on_pause_over(struct zkr__claim_state *k,

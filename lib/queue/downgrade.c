@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer becomes a reader: the part of the pure step that is about enum zkr__downgrade. */
+/* A writer becomes a reader: the part of the pure step that handles enum zkr__downgrade. */
 #include <zkr/client.h>
 
 #include "queue/claim_state.h"
 
 /*
- * An earlier request may have been in vain: ask again, if there is a connection. Answers to what was asked before do not
- * count: they are about the WRIT node, or the downgrade is done by then.
+ * Send the downgrade, if there is a connection; an earlier request may have failed. Answers to earlier requests do not
+ * count: they are about the WRIT node, or arrive when the downgrade is done.
  */
 unsigned zkr__downgrade_again(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -28,8 +28,8 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
 }
 
 /*
- * The claims of this client behind us hear at once. A reader may hold from now on. A claim that may not hold beside a
- * reader stays behind our node, under whichever name; a writer lists, behind the transaction.
+ * The claims of this client behind us are notified at once. Readers may hold from now on. A claim that may not hold
+ * beside a reader stays behind our node, under either name; a writer lists, after the transaction.
  */
 unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -39,15 +39,15 @@ unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
 }
 
-/* Our node is the READ node by now, whose data no other client has changed yet. */
+/* Our node is now the READ node, whose data no other client has changed yet. */
 static void end_downgrade(struct zkr__claim_state *k)
 {
     k->downgrade = ZKR__SETTLED;
     k->revocation = k->told = k->version = 0;
-    k->metadata = ZKR__METADATA_WRITTEN; /* by the create */
+    k->metadata = ZKR__METADATA_WRITTEN; /* written by the create */
 }
 
-/* Without a connection the downgrade is sent at the next connection. */
+/* Without a connection, the downgrade is sent when there is one. */
 static unsigned owe_downgrade(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
@@ -63,7 +63,7 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
         return 0;
     }
     if (e->refused && e->code == ZKR__OTHER_VERSION) {
-        /* Which one is read, at the next connection if there is none. */
+        /* Read the data to learn the version; without a connection, after the next one. */
         k->version = -1;
         return zkr__downgrade_again(k, e);
     }
@@ -77,14 +77,14 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
         return ZKR__DO_QUIET;
     }
     if (e->code == ZKR_ENONODE && e->connected) {
-        /* No WRIT node: an earlier request was carried out, or our node was deleted. */
+        /* No WRIT node: an earlier request succeeded, or our node was deleted. */
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN;
     }
     return owe_downgrade(k, e);
 }
 
-/* The answer to a get of the READ node, during the downgrade. */
+/* Handles a get of the READ node during the downgrade. */
 static unsigned reader_read(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
@@ -101,7 +101,7 @@ static unsigned reader_read(struct zkr__claim_state *k,
                                   : owe_downgrade(k, e);
 }
 
-/* The answer to a get of the WRIT node. If servers refuse to show it, it is deleted whatever its data are. */
+/* Handles a get of the WRIT node. If servers refuse to show it, the downgrade deletes it whatever its data are. */
 static unsigned writer_read(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {

@@ -12,9 +12,9 @@
 struct zkr__ghost {
     struct zkr__ghost *next;
     unsigned epoch;  /* of its session */
-    int64_t at;      /* to be deleted from then on; zkr__now(), as is the next */
+    int64_t at;      /* when to delete the node; zkr__now(), as is gone_at */
     int64_t gone_at; /* from then on the servers have ended the session */
-    bool certain;    /* the node was there at the end of the session */
+    bool certain;    /* the node existed at the end of the session */
     bool let_go;     /* nobody relies on it: it counts as a pending delete */
     char path[];
 };
@@ -28,7 +28,7 @@ static bool has_node(const struct zkr__claim_state *k)
            zkr__claim_waits_with_node(k);
 }
 
-/* NULL: no memory. The node stays until the servers end the session. */
+/* Returns NULL if out of memory; the node then stays until the servers end the session. */
 static struct zkr__ghost *make(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -80,7 +80,7 @@ static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCK
     zkr__mem_free(ghost);
 }
 
-/* The servers have ended the session, and so it is with the sessions before it. */
+/* The servers have ended the session, and so all sessions before it. */
 static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost, *next;
@@ -92,7 +92,7 @@ static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
     }
 }
 
-/* The session is alive: the absence of a node does not say otherwise. */
+/* The session is alive, so a missing node of it no longer proves its end. */
 static void doubt(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost;
@@ -117,7 +117,7 @@ static void say_alive(struct zkr__engine *engine,
 static void
 on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED;
 
-/* One that was certainly there comes first, as its absence tells most. */
+/* Returns the next ghost to delete. A node that certainly existed comes first, because its absence proves most. */
 static struct zkr__ghost *due(const struct zkr__engine *engine, int64_t now) ZKR__LOCKED
 {
     struct zkr__ghost *ghost, *found = NULL;
@@ -145,7 +145,7 @@ static void arm(struct zkr__engine *engine, int64_t now) ZKR__LOCKED
     }
 }
 
-/* Send the next delete, unless one is on its way. */
+/* Send the next delete, unless one is in flight. */
 static void run(struct zkr__engine *engine) ZKR__LOCKED
 {
     zkr_client *c = engine->c;
@@ -199,7 +199,7 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
     run(ZKR__OWNER_OF(timer, struct zkr__engine, ghost_timer));
 }
 
-/* --- from outside --- */
+/* --- calls from other files --- */
 
 void zkr__ghosts_add(struct zkr__engine *engine, struct zkr__ghost *ghosts)
 {

@@ -59,7 +59,7 @@ void zkr__group_take_out(struct zkr__group *group,
     }
 }
 
-/* ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT. */
+/* Returns ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT. */
 static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__queue *q = group->queues->list[i];
@@ -75,7 +75,7 @@ static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     }
     claim->group = group;
     claim->k.member = true;
-    claim->k.next = ZKR__CREATING; /* if it ends before it has begun */
+    claim->k.next = ZKR__CREATING; /* needed if the claim ends before it has started */
     claim->k.failures = group->failures;
     claim->k.pauses = group->pauses;
     group->entry.thread = claim->thread;
@@ -103,7 +103,7 @@ void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
     zkr__batch_send(group);
 }
 
-/* The invariants of a group that has moved. @first: of its members. */
+/* The invariants of a group that has moved. @first: its first member. */
 static const char *fault_of(const struct zkr__group *group,
                             const struct zkr__claim *first) ZKR__LOCKED
 {
@@ -121,7 +121,7 @@ static const char *fault_of(const struct zkr__group *group,
     return NULL;
 }
 
-/* All members are READY or HELD. */
+/* All members are READY or HELD: notify them. */
 static void tell_ready(struct zkr__group *group) ZKR__LOCKED
 {
     group->gathering = true;
@@ -148,9 +148,9 @@ static void watch_ready(struct zkr__group *group) ZKR__LOCKED
     }
 }
 
-/* --- what becomes of it --- */
+/* --- the state of the group --- */
 
-/* A busy group looks at its members later. */
+/* A busy group examines its members later. */
 static void on_member(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
     struct zkr__group *group = ctx;
@@ -190,7 +190,7 @@ static void enter_anew(struct zkr__group *group, struct zkr__claim *by) ZKR__LOC
     zkr__group_let_in(group, 0, group->queues->first);
 }
 
-/* A member whose end decides for all; NULL: none. */
+/* Returns a member whose end ends the group; NULL = none. */
 static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
 {
     struct zkr__claim *found = NULL;
@@ -205,7 +205,7 @@ static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
     return found;
 }
 
-/* True: the group still waits or holds. */
+/* Returns true if the group still waits or holds. */
 static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
 {
     struct zkr__claim *claim = ended(group);
@@ -218,7 +218,7 @@ static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
     }
     if (claim && claim->k.failure == 0 && group->failure == 0) {
         enter_anew(group, claim->k.place_lost ? claim : NULL);
-        claim = ended(group); /* a member that enters may fail at once */
+        claim = ended(group); /* a member may fail while it enters */
     }
     if (claim || group->failure != 0) {
         fail(group, claim);
@@ -226,7 +226,7 @@ static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
     return group->state == ZKR__GROUP_WAITING;
 }
 
-/* True: something has changed, so look again. */
+/* Returns true if something has changed, so that the caller looks again. */
 static bool go_on(struct zkr__group *group) ZKR__LOCKED
 {
     uint32_t in = 0, ready = 0, held = 0;
@@ -278,7 +278,7 @@ void zkr__group_step(struct zkr__group *group)
     if (group->state != ZKR__GROUP_WAITING || group->state != state ||
         group->first != first) {
         group->first = first;
-        group->on_change(group, group->ctx); /* which may free the group */
+        group->on_change(group, group->ctx); /* may free the group */
         has_told(queues, false);
     }
 }

@@ -17,7 +17,7 @@
 
 /* --- one claim, or several --- */
 
-/* The places of its claims, of which each may be NULL. */
+/* The array of its claims. Each entry may be NULL. */
 static struct zkr__claim *const *claims_of(const struct zkr__hold *hold,
                                            uint32_t *count) ZKR__LOCKED
 {
@@ -36,7 +36,7 @@ static int failure(const struct zkr__hold *hold) ZKR__LOCKED
     return hold->group ? hold->group->failure : hold->claim->k.failure;
 }
 
-/* The hold waits for another holder, and not for an answer. */
+/* The hold waits for another holder, not for an answer. */
 static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -65,7 +65,7 @@ static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
     return waited;
 }
 
-/* --- what is true of a hold between two calls --- */
+/* --- invariants of a hold between two calls --- */
 
 static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
 {
@@ -73,7 +73,7 @@ static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
     bool in = claim || hold->group;
     ZKR__FAULT_IF(hold->group && !hold->queues, "a group in one queue");
     switch (hold->state) {
-    case ZKR__HOLD_NONE: /* with its claims, if a write has released it */
+    case ZKR__HOLD_NONE: /* with its claims if a write has released it */
         return NULL;
     case ZKR__HOLD_WAITING:
         return in && hold->failure == 0 ? NULL : "a hold waits for nothing";
@@ -94,7 +94,7 @@ static void check(const struct zkr__hold *hold) ZKR__LOCKED
     ZKR__MUST_NOT(hold->queue->c, fault_of(hold));
 }
 
-/* --- what becomes of the hold, counted at each of its paths --- */
+/* --- the metrics, counted for each path of the hold --- */
 
 enum step { WAITS, GRANTED, FAILED, RELEASED, LOST, FORGOTTEN };
 
@@ -151,7 +151,10 @@ static void count_at(struct zkr__counts *n,
     }
 }
 
-/* @code: FAILED: why. Queues of one path, as those of a semaphore, stand together and count once. */
+/*
+ * Count a step of the hold; @code: the reason of FAILED. Queues of one path, such as a semaphore's, are adjacent and
+ * count once.
+ */
 static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
 {
     struct zkr__queue *const *list = hold->queues ? hold->queues->list : &hold->queue;
@@ -177,9 +180,9 @@ void zkr__hold_released(struct zkr__hold *hold)
     hold->state = ZKR__HOLD_NONE;
 }
 
-/* --- what becomes of the claims --- */
+/* --- the outcome of the claims --- */
 
-/* A hold in doubt is counted as lost, and as one that waits. */
+/* A hold in doubt counts as lost, and then as waiting. */
 static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold->claim;
@@ -197,7 +200,7 @@ static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
         hold->state = ZKR__HOLD_HELD;
         count(hold, GRANTED, 0);
     } else if (doubted && claim->k.failure != 0) {
-        hold->state = ZKR__HOLD_WAITING; /* and so FAILED at the next look */
+        hold->state = ZKR__HOLD_WAITING; /* and so FAILED at the next move_on() */
     }
 }
 
@@ -218,7 +221,7 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     tell_owner(ctx);
 }
 
-/* @on_change, @ctx: of the claim. @thread: for the owner text; 0 = the calling one. */
+/* @on_change, @ctx: of the claim. @thread: for the owner text; 0 = the calling thread. */
 static struct zkr__entry entry_of(const struct zkr__hold *hold,
                                   long thread,
                                   void (*on_change)(struct zkr__claim *, void *),
@@ -283,7 +286,7 @@ int zkr__claim_enter(struct zkr__claim **out,
                      const struct zkr__entry *entry)
 {
     struct zkr__engine *engine = zkr__engine_of(q->c);
-    bool anew = entry->thread != 0; /* in the place of another claim */
+    bool anew = entry->thread != 0; /* replaces another claim */
     if (engine && !anew && !zkr__claim_fits(q, engine)) {
         return ZKR_ELIMIT;
     }
@@ -308,7 +311,7 @@ static int enter_alone(struct zkr__hold *hold,
                : zkr__claim_enter(&hold->claim, hold->queue, entry);
 }
 
-/* @thread: for the owner text; 0 = the calling one. */
+/* @thread: for the owner text; 0 = the calling thread. */
 static void join(struct zkr__hold *hold, long thread) ZKR__LOCKED
 {
     const struct zkr__entry entry = entry_of(hold, thread, on_claim, hold);
@@ -337,7 +340,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
         zkr__clock_deadline(started, hold->once ? zkr__hold_try_ms(c) : timeout_ms);
     hold->failure = hold->detail = 0;
     count(hold, WAITS, 0);
-    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* joining says so */
+    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* the claim says so */
     if (hold->once && !zkr__connected(c) && !refused) {
         give_up(hold, ZKR_ENOANSWER);
     } else {
@@ -346,7 +349,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
     check(hold);
 }
 
-/* The grant came to nothing before the owner was told. */
+/* The grant ended before the owner was told: enter again. */
 static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
 {
     if (hold->group) {
@@ -359,7 +362,7 @@ static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
     join(hold, thread);
 }
 
-/* The owner is told of the hold now, and then of revocation requests. */
+/* Tell the owner of the hold, and then of revocation requests. */
 static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -432,7 +435,7 @@ enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold)
         bool over =
             claim == hold->claim && !zkr__claim_decided(&claim->k) && !claim->canceled;
         zkr__claim_unref(claim);
-        /* A thread that passed its node on may have ended the wait. */
+        /* A thread that handed its node over may have ended the wait. */
         if (hold->state == ZKR__HOLD_WAITING) {
             move_on(hold, true, over);
         }
@@ -505,7 +508,7 @@ uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **clai
 
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
 {
-    int64_t held = from->state == ZKR__HOLD_HELD; /* two meters, for want of memory */
+    int64_t held = from->state == ZKR__HOLD_HELD; /* two meters, for lack of memory */
     ZKR__MUST(to->queue->c, to->state == ZKR__HOLD_NONE && !to->claim && !to->group);
     ZKR__MUST(to->queue->c, from->claim && !from->group);
     zkr__queue_meter(from->queue)->n.held -= held;
@@ -523,7 +526,7 @@ void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
     zkr__claim_tell_revocations(to->claim);
 }
 
-/* The node stays, for the next claim of this client in line, or for a later one. False: the node is to be deleted. */
+/* Keep the node for the next claim of this client, in line or later. False: the node must be deleted. */
 static bool keep_node(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__claim *claim = hold->claim;
@@ -634,7 +637,7 @@ int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
 {
     (void)size;
     struct zkr__claim *known = zkr__claim_at(claim->engine, claim->node);
-    if (known) { /* else no news of its release is sent either */
+    if (known) { /* without a known claim, no news of its release is sent either */
         known->guarded = true;
     }
     zkr__zk_guard(out, claim->node);

@@ -24,10 +24,10 @@ int zkr__writes_check(const struct zkr__writes *writes, const char *dir)
     return zkr__zk_ops_check(writes->ops, writes->count);
 }
 
-/* A transaction under way. */
+/* A transaction in flight. */
 struct transaction {
     struct zkr__inquiry asked;
-    struct zkr__hold *hold; /* as long as the thread waits */
+    struct zkr__hold *hold; /* valid while the thread waits */
     const struct zkr__writes *writes;
     unsigned round; /* of the first claim when the transaction was sent */
     bool deletes;
@@ -52,7 +52,7 @@ static enum verdict judge(int code, size_t failed_at, size_t checks)
     return failed_at < checks && code == ZKR_ENONODE ? NO_HOLD : REFUSED;
 }
 
-/* What the answer means for one claim. */
+/* The meaning of the answer for one claim. */
 static int code_for(enum verdict verdict, bool at_fault)
 {
     return verdict == WRITTEN               ? ZKR_OK
@@ -73,16 +73,16 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     if (wanted && x->writes->results) {
         zkr__zk_results(answer, x->writes->ops, x->writes->count, x->writes->results);
     }
-    /* Released, or possibly released: the end of the node is no loss any more. */
+    /* Released, or possibly released: from now on the end of the node is no loss. */
     bool over = x->deletes && (verdict == WRITTEN || verdict == UNKNOWN);
     if (wanted && over && x->hold->state == ZKR__HOLD_HELD) {
         zkr__hold_released(x->hold);
     }
-    /* A downgrade that was made or refused meanwhile has given the node another path. */
+    /* A downgrade that was made or refused meanwhile has changed the path of the node. */
     bool same_nodes = x->round == x->claims[0]->k.round;
     for (uint32_t i = 0; i < x->count; i++) {
         bool at_fault = answer->failed_at == i && same_nodes;
-        /* The transaction may still come: only the servers know when it cannot any more. */
+        /* The transaction may still arrive; only the servers know when it no longer can. */
         x->claims[i]->guarded = x->claims[i]->guarded || verdict == UNKNOWN;
         zkr__claim_run(x->claims[i],
                        (struct zkr__claim_event){.kind = ZKR__EV_WRITTEN,
@@ -170,7 +170,7 @@ static bool is_shut(const zkr_client *c, const struct zkr__writes *writes) ZKR__
     return c->shut && !writes->even_shut;
 }
 
-/* ZKR_OK: held and connected. */
+/* Wait for a connection. ZKR_OK: held and connected. */
 static int await_connection(struct zkr__hold *hold,
                             const struct zkr__writes *writes,
                             int64_t deadline) ZKR__LOCKED
@@ -210,7 +210,7 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
                                    : UNKNOWN;
 }
 
-/* *again: nothing was written, as a downgrade that failed has left the hold at its former node. */
+/* *again: nothing was written, because a downgrade that failed has left the hold at its former node. */
 static int write_once(struct zkr__hold *hold,
                       const struct zkr__writes *writes,
                       int64_t deadline,

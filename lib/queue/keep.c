@@ -53,7 +53,7 @@ struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d)
     return first;
 }
 
-/* Behind the claims that stand there. */
+/* The claim is behind the claims with nodes there. */
 int64_t zkr__keep_place(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
@@ -89,7 +89,7 @@ void zkr__keep_listed(struct zkr__directory *d, const struct zkr__children *chil
     }
 }
 
-/* Behind a node of another client. */
+/* Note if the claim waits behind a node of another client. */
 static void note_contention(const struct zkr__claim *claim) ZKR__LOCKED
 {
     if (claim->q->keep_ms > 0 && claim->k.phase == ZKR__PARKED &&
@@ -102,7 +102,10 @@ void zkr__keep_event(struct zkr__claim *claim, const struct zkr__claim_event *e)
 {
     note_contention(claim);
     if (e->kind == ZKR__EV_WRITTEN && e->code != ZKR_OK && claim->stands) {
-        /* The write may still be made: a delete of the node comes behind the write, a hold by the same node would not. */
+        /*
+         * The write may still arrive: it precedes a delete of the node, but it would not precede a hold by the same
+         * node.
+         */
         zkr__keep_end(claim);
     }
 }
@@ -139,7 +142,7 @@ int64_t zkr__keep_until(const struct zkr__claim *claim)
     return may ? keep->until : 0;
 }
 
-/* There is no other claim then that stands in the directory. */
+/* No other claim has a node in the directory then. */
 struct zkr__claim *zkr__keep_find(const struct zkr__directory *d)
 {
     struct zkr__claim *claim = d->ours;
@@ -179,7 +182,7 @@ struct zkr__claim *zkr__keep_next(struct zkr__directory *d)
     return keep->line;
 }
 
-/* Without a connection it pauses, and is not in line any more. */
+/* Without a connection the claim pauses, and is no longer in line. */
 void zkr__keep_went(struct zkr__claim *claim)
 {
     ZKR__MUST(claim->engine->c, claim->directory->keep->moving_up);

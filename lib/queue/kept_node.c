@@ -10,9 +10,9 @@
 #include "queue/keep.h"
 #include "session/must.h"
 
-/* --- news of others --- */
+/* --- news of other contenders --- */
 
-/* Our own deletes cause events, too, but when we delete, no older node is kept. */
+/* Our own deletes cause events, too, but no older node is kept when we delete. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
@@ -50,7 +50,7 @@ on_children(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LO
     zkr__directory_unref(d);
 }
 
-/* False: no memory. */
+/* Returns false if out of memory. */
 static bool listen(struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__op op = {
@@ -66,9 +66,9 @@ static bool listen(struct zkr__directory *d) ZKR__LOCKED
     return true;
 }
 
-/* --- kept --- */
+/* --- keep and take --- */
 
-/* Another claim of this client stands behind this one: its queue does not keep, or did not when the claim began. */
+/* Another claim of this client is behind this one: its queue does not keep nodes, or did not when the claim began. */
 static bool has_one_behind(const struct zkr__claim *claim)
 {
     const struct zkr__claim *behind = claim->ours_next;
@@ -78,7 +78,7 @@ static bool has_one_behind(const struct zkr__claim *claim)
     return behind;
 }
 
-/* As far as this client knows, no other contender wants the lock, and no request about the node is under way. */
+/* May the node stay? True if this client knows of no other contender, and no request about the node is in flight. */
 static bool may_stay(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -103,13 +103,13 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     if (!may_stay(claim) || (keep->until == 0 && !listen(claim->directory))) {
         if (claim->stands) {
-            zkr__keep_end(claim); /* the watch is of no use to a later node */
+            zkr__keep_end(claim); /* a later node cannot use this watch */
         }
         return false;
     }
     if (keep->until == 0) {
         int64_t until = zkr__clock_deadline(zkr__now(claim->q->c), claim->q->keep_ms);
-        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* the watch, too */
+        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* of the watch */
         zkr__keep_begin(claim, until < doubts_at ? until : doubts_at);
     }
     claim->on_change = NULL;
@@ -130,12 +130,12 @@ static struct zkr__claim *find_free(struct zkr__queue *q) ZKR__LOCKED
     return claim;
 }
 
-/* A kept claim whose lease bound has passed is given up here, as a hold is. */
+/* A kept claim whose lease bound has passed is ended here, like a hold. */
 bool zkr__claim_take(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry)
 {
-    bool passed = entry->thread != 0; /* the hold enters anew, and so it has waited */
+    bool passed = entry->thread != 0; /* the hold enters again, so it has waited */
     struct zkr__claim *claim = q->keep_ms > 0 ? find_free(q) : NULL;
     if (claim) {
         zkr__claim_check(claim);

@@ -30,8 +30,8 @@ const char *zkr_lost_reason_name(int reason)
 struct zkr__loss {
     zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
     const char *gave_up; /* why we ended the session; NULL = the servers did */
-    bool early;          /* the session ended too early for its timeout */
-    int64_t slow_ms; /* how long the last answer took; 0 = that was not the reason */
+    bool early;          /* the session ended earlier than its timeout allows */
+    int64_t slow_ms;     /* how long the last answer took; 0 = not the reason */
     char text[200];
 };
 
@@ -50,7 +50,7 @@ void zkr__loss_record(struct zkr__claim *claim)
     }
 }
 
-/* Without memory nothing was recorded. */
+/* Out of memory, nothing was recorded. */
 static zkr_lost seen_of(const struct zkr__claim *claim)
 {
     return claim->loss ? claim->loss->seen : (zkr_lost){.last_write_ms = -1};
@@ -66,7 +66,7 @@ static double seconds(int64_t ms)
 /* A shorter silence explains nothing. */
 enum { SILENCE_MS = 100 };
 
-/* Why the session, or the proof that it lives, has ended. */
+/* Explains why the session, or the proof that it is alive, has ended. */
 static void explain(const struct zkr__loss *loss, int reason, char *text, size_t size)
 {
     const zkr_lost *seen = &loss->seen;
@@ -115,7 +115,7 @@ static void put_words(struct zkr__loss *loss, int reason)
     }
 }
 
-/* The text is written once for each reason: the application may be reading it. */
+/* The text is written once for each reason, because the application may be reading it. */
 zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason)
 {
     struct zkr__loss *loss = claim->loss;

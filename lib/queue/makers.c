@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { DIGITS = 10, ID = 32 /* digits of a UUID, without hyphens */ };
+enum { DIGITS = 10, ID = 32 /* hexadecimal digits of a UUID */ };
 
-/* What stands in a name between its begin and its end. */
+/* The part of a name between its begin and its end. */
 enum middle { NOTHING, AN_ID, A_SESSION, ANYTHING };
 
 /* A name without its number. */
@@ -51,7 +51,7 @@ static bool is_id(const char *text, size_t length)
     return digits == ID;
 }
 
-/* A session id, a hyphen, and more: a UUID has fewer digits there. */
+/* A session id, a hyphen, and more text: a UUID has fewer decimal digits there. */
 static bool begins_with_session(const char *text, size_t length)
 {
     enum { LEAST = 12 };

@@ -12,7 +12,7 @@ struct zkr__near {
     struct zkr__near_address of;
     unsigned char key[ZKR__NEAR_KEY];
     int64_t token; /* of the node ahead */
-    bool told;     /* that the claim is next */
+    bool told;     /* NEXT was sent */
 };
 
 /* The claim of another process that says that it waits behind our node. */
@@ -63,7 +63,7 @@ void zkr__news_settle(struct zkr__claim *claim)
     zkr__nearby_send(claim->q->c, &near->of, &news);
 }
 
-/* RELEASED is about the node ahead of the claim, and comes from its owner, which has got our key. */
+/* Is RELEASED about the node ahead of the claim, and from its owner, who received our key? */
 static bool is_true(const struct zkr__claim *claim,
                     const struct zkr__news *news) ZKR__LOCKED
 {
@@ -100,7 +100,7 @@ void zkr__news_pass_on(struct zkr__claim *claim)
     }
 }
 
-/* Only the waiter itself knows whether it is next. The holder tells the last one that has said so, and nobody else. */
+/* Only the waiter itself knows whether it is next. The holder notifies only the last waiter that said so. */
 static bool take_next(struct zkr__claim *claim,
                       const struct zkr__news *news) ZKR__LOCKED
 {

@@ -11,12 +11,12 @@
 enum stage { OUT, TRYING, DIRECT, RANKED, QUEUED, INSIDE };
 enum gate_seen { NOT_SEEN, SEEN_EMPTY, SEEN_BUSY };
 
-/* The requests of one client for permits of one semaphore. */
+/* All requests of one client for permits of one semaphore. */
 struct zkr__permits_order {
     /* List: the RANKED requests, then the DIRECT ones. */
     struct zkr__permits_ask *first;
-    int64_t asked;  /* permits of the RANKED requests */
-    int64_t queued; /* requests that are QUEUED or INSIDE */
+    int64_t asked;  /* permits that the RANKED requests want */
+    int64_t queued; /* number of requests that are QUEUED or INSIDE */
     struct zkr__permits_ask *inside;
     bool crowded; /* others waited at the last look: a new request queues at once */
     bool
@@ -24,23 +24,23 @@ struct zkr__permits_order {
     bool moving, again;
 };
 
-/* One request. */
+/* One request for permits. */
 struct zkr__permits_ask {
-    struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: of its order */
+    struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: in its order */
     struct zkr__gate *gate;
     struct zkr__permits_order *order; /* NULL while OUT or TRYING */
-    struct zkr__group *group;         /* NULL = not yet, or no more */
-    /* Members 0 to permits - 1 are leases; the next one is at the gate. */
+    struct zkr__group *group;         /* NULL = none yet, or freed */
+    /* Members 0 to permits - 1 are leases; the last member is at the gate. */
     uint32_t permits;
     enum stage stage;
     enum gate_seen seen;
-    /* Counts lists of the gate: an answer to an earlier list is dropped. */
+    /* Counts lists of the gate; an answer to an earlier list is dropped. */
     unsigned asked;
-    unsigned round; /* of the leases, at the last list of the gate */
+    unsigned round; /* round of the leases at the last list of the gate */
     int64_t number; /* RANKED: czxid of the leases */
-    int64_t refs;   /* of the owner, and of each list in flight */
+    int64_t refs;   /* of the owner and of each list in flight */
     struct zkr__hold_queues queues;
-    struct zkr__queue *list[]; /* of the members */
+    struct zkr__queue *list[]; /* the queue of each member */
 };
 
 static struct zkr__permits_ask *ask_of(const struct zkr__hold_queues *queues)
@@ -55,7 +55,7 @@ static void unref(struct zkr__permits_ask *p)
     }
 }
 
-/* --- what is known of the leases --- */
+/* --- the state of the leases --- */
 
 static bool all_ready(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -73,7 +73,7 @@ static bool is_refused(const struct zkr__permits_ask *p) ZKR__LOCKED
     return last && last->k.watch_children;
 }
 
-/* --- the requests of this client, in order --- */
+/* --- the order of this client's requests --- */
 
 static bool is_ordered(const struct zkr__permits_ask *p)
 {
@@ -96,7 +96,7 @@ static void step(const struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* A request has left the order, or has got its rank. Let the requests that waited for this look again, one by one. */
+/* A request has left the order or has been ranked. Let the requests that waited for this continue, one by one. */
 static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
 {
     order->again = true;
@@ -113,7 +113,7 @@ static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
     order->moving = false;
 }
 
-/* In constant time: what is counted belongs to requests that are there. */
+/* In constant time: the counts agree with the requests. */
 static const char *fault_of(const struct zkr__permits_order *order)
 {
     bool ranked = order->first && order->first->stage == RANKED;
@@ -145,7 +145,7 @@ static void leave_order(struct zkr__permits_ask *p) ZKR__LOCKED
     check(p);
 }
 
-/* Move the request among the RANKED ones, in the order of the leases. */
+/* Move the request to its place among the RANKED ones, by the number of its leases. */
 static void rank(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__permits_order *order = p->order;
@@ -157,7 +157,7 @@ static void rank(struct zkr__permits_ask *p) ZKR__LOCKED
     DL_PREPEND_ELEM(order->first, behind, p);
 }
 
-/* No ranked request of this client stands before leases with this @number. */
+/* Does no ranked request of this client precede leases with this @number? */
 static bool is_next(const struct zkr__permits_ask *p, int64_t number) ZKR__LOCKED
 {
     const struct zkr__permits_ask *first = p->order->first;
@@ -166,7 +166,7 @@ static bool is_next(const struct zkr__permits_ask *p, int64_t number) ZKR__LOCKE
 
 /* --- is the gate empty? --- */
 
-/* Requests of this client do not count: they came later than @p, or are ordered before it. */
+/* Requests of this client do not count: they are later than @p, or ordered before it. */
 static bool is_empty(const struct zkr__permits_ask *p,
                      const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -191,7 +191,7 @@ on_gate_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__L
     unref(p);
 }
 
-/* The list has to follow the creates of the leases, in the same round. Leases that await admission have a later round. */
+/* The list must follow the creates of the leases in the same round. Leases that await admission have a later round. */
 static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = p->gate->locks->dir};
@@ -208,9 +208,9 @@ static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 /* --- steps --- */
 
 /*
- * The node at the gate is created before the leases are deleted, so a DIRECT request meets that node or the leases.
- * Leases that await admission leave the line first. Otherwise the claim at the gate would line up beside them, ahead of
- * the one of an earlier request whose leases have been admitted.
+ * The node at the gate is created before the leases are deleted, so a DIRECT request sees either that node or the
+ * leases. Leases that await admission leave the line first. Otherwise the claim at the gate would line up beside them,
+ * ahead of that of an earlier request whose leases have been admitted.
  */
 static void queue_up(struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -236,13 +236,16 @@ static void go_direct(struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* The ranked requests would ask for more permits than there are. */
+/* Would the ranked requests want more permits than there are? */
 static bool is_too_many(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     return p->order->asked + p->permits > p->gate->leases->rule_arg;
 }
 
-/* Not while an earlier request of this client may still go to the gate: it would stand behind @p there. */
+/*
+ * Does the request go to the gate at once? Not while an earlier request of this client may still go there: that request
+ * would be behind @p.
+ */
 static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     const struct zkr__permits_order *order = p->order;
@@ -251,7 +254,7 @@ static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
     return refused && !first_undecided(order);
 }
 
-/* NULL: no memory. The directory frees it. */
+/* Returns NULL if out of memory. The directory frees the order. */
 static struct zkr__permits_order *order_of(struct zkr__directory *d) ZKR__LOCKED
 {
     if (!d->order) {
@@ -266,7 +269,7 @@ static void begin(struct zkr__permits_ask *p) ZKR__LOCKED
     p->asked++;
     p->group->partial = !p->group->entry.once;
     if (p->stage > TRYING) {
-        leave_order(p); /* the place of the request is lost */
+        leave_order(p); /* the request has lost its place */
     }
     if (p->group->entry.once) {
         p->stage = TRYING;
@@ -357,7 +360,7 @@ static void step_queued(struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* After the gate was left, the leases may become READY once more, by a look at their nodes. */
+/* After the gate node is deleted, a get of a lease may make the leases READY once more. */
 static void step_inside(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     const struct zkr__claim *gate = p->group->members[p->permits];
@@ -385,10 +388,10 @@ static void on_step(const struct zkr__hold_queues *queues,
         return;
     }
     if (nobody_is_in(p)) {
-        begin(p); /* for the first time, or anew */
+        begin(p); /* for the first time, or again */
     }
     if (p->stage >= RANKED && !group->partial) {
-        return; /* granted, and waits only for the proof that the nodes are there */
+        return; /* granted; waits only for the proof that the nodes exist */
     }
     switch (p->stage) {
     case DIRECT:
@@ -409,7 +412,7 @@ static void on_step(const struct zkr__hold_queues *queues,
     }
 }
 
-/* The next request of this client is told after this one. */
+/* Called after the owner was told of this request. Only then are the next requests of this client served. */
 static void on_told(const struct zkr__hold_queues *queues, bool over) ZKR__LOCKED
 {
     struct zkr__permits_ask *p = ask_of(queues);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease probe: one write that checks the nodes of holds. By it, a hold that lasts writes its holder metadata
+ * The lease probe: one write that checks the nodes of holds. A hold that lasts writes its holder metadata with it
  * (contender.h).
  */
 #include "queue/probe.h"
@@ -20,7 +20,7 @@
 
 /* --- the answer --- */
 
-/* The server refuses one of the nodes, or the metadata for it. */
+/* The server refuses a check of one node, or its metadata. */
 static bool refused(const struct zkr__answer *answer)
 {
     return answer->code == ZKR_ENONODE ||
@@ -28,8 +28,8 @@ static bool refused(const struct zkr__answer *answer)
 }
 
 /*
- * The server refuses to look at the node of @claim, which exists. Other claims must not suffer, so later probes leave this
- * node out. For a while they check no node at all, so that the next probe succeeds.
+ * The server refuses to check the node of @claim, which exists. Other claims must not suffer, so later probes leave out
+ * this node. For a while they check no node at all, so that the next probe succeeds.
  */
 static void leave_out(struct zkr__claim *claim,
                       const struct zkr__answer *answer) ZKR__LOCKED
@@ -106,7 +106,7 @@ struct probe {
     char *metadata[ZKR__PROBE_MAX];
 };
 
-/* The metadata of @claim, if this probe is to write them. */
+/* Returns the metadata of @claim, if this probe is to write them. */
 static char *
 take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOCKED
 {
@@ -117,7 +117,7 @@ take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOC
         metadata = zkr__claim_metadata(claim, len);
     }
     if (metadata && *len > room) {
-        zkr__mem_free(metadata); /* another probe has room */
+        zkr__mem_free(metadata); /* a later probe has room */
         metadata = NULL;
     }
     return metadata;
@@ -125,11 +125,11 @@ take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOC
 
 static bool is_checked(const struct zkr__claim *claim) ZKR__LOCKED
 {
-    /* During a downgrade only the answer to it tells at which path the node is. */
+    /* During a downgrade, only its answer shows the path of the node. */
     return !claim->k.unchecked && claim->k.downgrade == ZKR__SETTLED;
 }
 
-/* False: the probe is full. */
+/* Returns false if the probe is full. */
 static bool
 add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -152,7 +152,7 @@ add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__
     return true;
 }
 
-/* Claims that are probed now come last in the next probe. */
+/* Claims in this probe come last in the next. */
 static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
 {
     struct zkr__claim *claim;
@@ -172,7 +172,7 @@ static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
     }
 }
 
-/* A probe that checks no node proves as much about the session. */
+/* A probe without checks proves as much about the session. */
 void zkr__probe_send(void *ctx)
 {
     struct zkr__engine *engine = ctx;

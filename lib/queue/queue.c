@@ -41,7 +41,7 @@ static void free_queue(struct zkr__queue *q)
     }
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct zkr__queue *make(zkr_client *c, const struct zkr__queue *chosen)
 {
     const char *dir = chosen->dir, *below = chosen->below;
@@ -149,7 +149,7 @@ void zkr__queue_note_token(const struct zkr__queue *q,
 
 /* --- foreign nodes --- */
 
-/* The children look like those of a semaphore of Curator. */
+/* Do the children look like those of a Curator semaphore? */
 static bool has_semaphore(const struct zkr__answer *list)
 {
     for (size_t i = 0; i < list->name_count; i++) {
@@ -171,7 +171,10 @@ static const struct zkr__maker *maker_of(const struct zkr__child *child)
     return child->kind == ZKR__NAME_OTHER ? zkr__maker_of(child->name) : NULL;
 }
 
-/* The first child of a recipe that this queue does not expect beside itself, and that may not wait for it; or NULL. */
+/*
+ * Returns the first child of a recipe that this queue does not expect beside it, and that may not wait for our node; or
+ * NULL.
+ */
 static const struct zkr__child *find_stranger(const struct zkr__queue *q,
                                               const struct zkr__children *children)
 {
@@ -185,7 +188,7 @@ static const struct zkr__child *find_stranger(const struct zkr__queue *q,
     return NULL;
 }
 
-/* The maker of the first child whose recipe our node would break, or NULL. */
+/* Returns the maker of the first child whose recipe our node would break, or NULL. */
 static const struct zkr__maker *find_broken(const struct zkr__children *children,
                                             const struct zkr__answer *list,
                                             const char **node)

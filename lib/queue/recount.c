@@ -21,8 +21,8 @@ static void keep_directory(struct zkr__directory *d, const char *reason) ZKR__LO
 }
 
 /*
- * Servers put the ids of the session's credentials in place of "auth", so the ACL that a client asks for is not the one
- * that its nodes have. And they do not report whether a node is a container. So the ACLs of the two nodes are compared.
+ * Servers replace "auth" by the ids of the session's credentials, so the ACL that a client requests is not the ACL of
+ * its nodes. And servers do not report whether a node is a container. So this compares the ACLs of the two nodes.
  */
 static void
 on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
@@ -55,7 +55,7 @@ static void ask(struct zkr__directory *d, const char *path, unsigned tag) ZKR__L
     zkr__submit(d->engine->c, &op, on_look, d, tag);
 }
 
-/* NULL: no memory. The directory frees it. */
+/* Returns NULL if out of memory. The directory frees it. */
 static struct zkr__recount *need_recount(const struct zkr__directory *d) ZKR__LOCKED
 {
     struct zkr__recount *r = zkr__recount_of(d);
@@ -75,7 +75,7 @@ void zkr__recount_look(const struct zkr__claim *claim)
     struct zkr__directory *d = claim->directory;
     struct zkr__recount *r = need_recount(d);
     if (!r) {
-        return; /* the directory stays */
+        return; /* the directory is not deleted */
     }
     zkr__zk_acl_free(r->acl);
     r->acl = NULL;
@@ -101,8 +101,8 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 }
 
 /*
- * Servers refuse the delete while other contenders are there, or if the data were set since the look. A transaction cannot
- * check the ACL, so an ACL that is set in the round trip since the look is lost.
+ * Servers refuse the delete while other contenders have nodes, or if the data were set since the look. A transaction
+ * cannot check the ACL, so an ACL set in the round trip since the look is lost.
  */
 void zkr__recount_begin(struct zkr__directory *d)
 {

@@ -6,7 +6,10 @@ bool zkr__holds_alone(const struct zkr__child *child)
     return child->kind != ZKR__NAME_READ && child->kind != ZKR__NAME_LEASE;
 }
 
-/* A Curator downgrade creates the READ node, with the number of the WRIT node, before it deletes that (CURATOR-621). */
+/*
+ * Curator creates the READ node of a downgrade, with the number of the WRIT node, before it deletes the WRIT node
+ * (CURATOR-621).
+ */
 static bool is_downgrade(const struct zkr__child first[2])
 {
     return first[0].kind == ZKR__NAME_WRITE && first[1].kind == ZKR__NAME_READ &&
@@ -29,7 +32,7 @@ static bool may_become_reader(const struct zkr__child *child)
     return child->kind == ZKR__NAME_WRITE;
 }
 
-/* @last: nothing else blocks. */
+/* @last: no other child blocks. */
 static struct zkr__verdict
 wait_for(const struct zkr__children *children, size_t ahead, bool last)
 {
@@ -53,7 +56,7 @@ zkr__rule_first(const struct zkr__children *children, size_t self, int64_t unuse
     struct zkr__verdict verdict = wait_for(children, ahead, ahead == 0 && !may_stay);
     if (verdict.then == ZKR__THEN_OURS_IF_HELD && !may_stay) {
         verdict.before = ahead - 1;
-        /* A READ node may have taken the place of a WRIT node: only a list tells. */
+        /* A READ node may have taken the place of a WRIT node: only a list shows it. */
         verdict.last = ahead == 1 && !may_become_reader(&children->list[0]);
     }
     return verdict;

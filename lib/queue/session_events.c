@@ -11,7 +11,7 @@
 
 /* --- the session --- */
 
-/* The action may free its claim and other claims, so the walk keeps a reference to the claim that it stands on. */
+/* The action may free its claim and other claims, so the loop keeps a reference to the current claim. */
 static void for_all(struct zkr__engine *engine,
                     void (*act)(struct zkr__claim *claim, struct zkr__claim_event e),
                     struct zkr__claim_event e) ZKR__LOCKED
@@ -36,9 +36,7 @@ static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__
     for_all(engine, zkr__claim_run, e);
 }
 
-/*
- * Holds ask for their nodes ahead of all writes, the first lease probe among these: see on_connected() in claim_step.c.
- */
+/* Holds get their nodes ahead of all writes, including the first lease probe: see on_connected() in claim_step.c. */
 static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
 {
     struct zkr__claim *claim, *next;
@@ -91,7 +89,7 @@ static void notify_hold(struct zkr__claim *claim,
     }
 }
 
-/* Holds stay, also those in doubt. Their owners are notified all the same, as a thread may wait for a hold in doubt. */
+/* Holds stay, also those in doubt. Their owners are notified, because a thread may wait for a hold in doubt. */
 static void on_shutdown(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
@@ -114,7 +112,7 @@ static void on_lease_expired(void *ctx) ZKR__LOCKED
     }
 }
 
-/* Our own node comes first: a claim of ours that waits behind that node is granted only if it is there. */
+/* Our own node comes first: a claim of ours that waits behind this node is granted only if our node exists. */
 static void
 on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
 {

@@ -40,11 +40,11 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         return ZKR__DO_FIND;
     case ZKR__ADOPTING:
         if (k->own == ZKR__OWN_ASKED) {
-            return ZKR__DO_LIST; /* a get is on its way */
+            return ZKR__DO_LIST; /* a get is in flight */
         }
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN | ZKR__DO_LIST;
-    case ZKR__LISTING: /* lists and checks show no owner: a get goes ahead of them */
+    case ZKR__LISTING: /* lists and checks show no owner, so a get precedes them */
         return ZKR__DO_LIST | zkr__watch_own(k, e);
     case ZKR__PROVING:
     case ZKR__DOUBTED:
@@ -66,7 +66,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
 unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->round++;
-    if (k->downgrade != ZKR__SETTLED) { /* which of two nodes is there? */
+    if (k->downgrade != ZKR__SETTLED) { /* which of the two nodes exists? */
         k->downgrade = ZKR__SETTLED;
         k->leaving = true;
         return zkr__enter(k, e, ZKR__FINDING);
@@ -74,7 +74,7 @@ unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *
     return zkr__enter(k, e, ZKR__REMOVING);
 }
 
-/* Answers to what is in flight do not count any more. */
+/* Ignore the answers to requests in flight. */
 static unsigned pause_for_retry(struct zkr__claim_state *k, enum zkr__phase next)
 {
     k->round++;
@@ -87,7 +87,7 @@ unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code)
 {
     unsigned notify = k->leaving ? 0 : ZKR__DO_NOTIFY;
-    if (k->failure == 0) { /* else the claim has given up before, and said why */
+    if (k->failure == 0) { /* else the claim has failed before, with its own code */
         k->failure = code;
     }
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -97,7 +97,7 @@ zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, in
         return notify;
     }
     if (stage == ZKR__FINDING) {
-        /* The owner has an answer, but it is not known yet whether there is a node to delete. */
+        /* The owner gets its answer, although it is not known yet whether there is a node to delete. */
         k->leaving = true;
         return notify | pause_for_retry(k, ZKR__FINDING);
     }
@@ -115,7 +115,7 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
     return pause_for_retry(k, phase);
 }
 
-/* zkr__worth_retrying(), of what a hold asks: a moment without memory must not make the hold deaf. */
+/* zkr__worth_retrying(), for requests of a hold: a moment without memory must not make the hold miss its events. */
 bool zkr__worth_repeating(int code)
 {
     return zkr__worth_retrying(code) || code == ZKR_ENOMEM || code == ZKR_ESYS;
@@ -140,10 +140,10 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
         k->phase = ZKR__GONE;
         return 0;
     }
-    /* Its create was lost, which has been counted, and the connection is good: a list shows that there is no node. */
+    /* The lost create has been counted, and the connection works: a list has shown that there is no node. */
     bool counted = stage == ZKR__FINDING;
     bool pauses = k->failures > (counted ? ZKR__QUICK_CREATES : ZKR__QUICK_RETRIES - 1);
-    k->failures += !pauses - counted; /* a pause counts by itself */
+    k->failures += !pauses - counted; /* a pause adds one itself */
     if (k->member) {
         k->pauses = pauses;
         k->place_lost = true;
@@ -155,7 +155,6 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
     return todo | ZKR__DO_STEP_ASIDE;
 }
 
-/* While we hold: tell the owner of a revocation request, once, and write our text over the request. */
 unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     int revocation = k->revocation;
@@ -163,7 +162,7 @@ unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
     if (revocation == 0) {
         return 0;
     }
-    /* Without a connection the request will be seen again, as the watch is set anew. The write has the metadata. */
+    /* Without a connection, the next get will show the request again. The write includes the metadata. */
     unsigned todo = e->connected ? ZKR__DO_RESTORE : 0;
     k->metadata = e->connected ? ZKR__METADATA_WRITTEN : k->metadata;
     todo |= revocation != k->told ? ZKR__DO_TELL_REVOCATION : 0;
@@ -173,14 +172,14 @@ unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 
 unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    /* A write answered just now is the best proof there is, even of a short lease. */
+    /* A write answered just now is the best proof, even of a short lease. */
     bool proved = e->kind == ZKR__EV_PROVED;
     if (k->member && !proved && e->kind != ZKR__EV_ALL_READY) {
         k->phase = ZKR__READY;
         return ZKR__DO_NOTIFY | zkr__look_later(k);
     }
     if (k->own == ZKR__OWN_ASKED && k->phase == ZKR__DOUBTED) {
-        return zkr__enter(k, e, ZKR__DOUBTED); /* behind the answer to the get */
+        return zkr__enter(k, e, ZKR__DOUBTED); /* after the answer to the get */
     }
     if (k->own == ZKR__OWN_ASKED) { /* our node has changed: is it still ours? */
         k->phase = ZKR__CONFIRMING;
@@ -202,7 +201,7 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
 unsigned
 zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason)
 {
-    /* A hold in doubt has been counted. */
+    /* A hold in doubt was counted before. */
     unsigned todo = ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY |
                     (k->phase == ZKR__HELD && !k->kept ? ZKR__DO_COUNT_LOSS : 0);
     k->lost = reason;
@@ -231,8 +230,8 @@ unsigned zkr__look_later(const struct zkr__claim_state *k)
 }
 
 /*
- * Our node is gone, and under its name stands a node of another client, or of a session of ours that is ending. The
- * claims behind us list, as that node may be in their way.
+ * Our node is gone, and its name belongs to a node of another client, or of an ending session of ours. That node may be
+ * in the way of the claims behind us, so they list.
  */
 unsigned zkr__not_past(unsigned todo)
 {
@@ -240,12 +239,12 @@ unsigned zkr__not_past(unsigned todo)
     return (todo & ~(unsigned)ZKR__DO_STEP_ASIDE) | (aside ? ZKR__DO_LET_LOOK : 0);
 }
 
-/* --- our own node, which a get leaves a watch on --- */
+/* --- our own node, which a get watches --- */
 
 unsigned zkr__on_own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase == ZKR__HELD && k->downgrade != ZKR__SETTLED) {
-        return 0; /* the answer to the downgrade tells */
+        return 0; /* the answer to the downgrade decides */
     }
     k->own = ZKR__OWN_NONE;
     if (k->phase == ZKR__HELD && k->departure != ZKR__STAYS) {
@@ -263,14 +262,14 @@ static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_eve
     return zkr__not_past(zkr__on_own_gone(k, e));
 }
 
-/* The answer grants only by a list that went out ahead of the get. */
+/* A check of our node grants only by a list that was sent ahead of it. */
 static unsigned checked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->own = ZKR__OWN_NONE;
     if (k->phase == ZKR__CONFIRMING) {
         return zkr__grant(k, e);
     }
-    if (k->phase == ZKR__LISTING) { /* another list was asked for meanwhile */
+    if (k->phase == ZKR__LISTING) { /* another list was requested meanwhile */
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_CHECK_OWN;
     }
@@ -287,7 +286,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         if (e->exhausted) {
             return zkr__fail_claim(k, e, ZKR_ESEQUENCE);
         }
-        k->phase = ZKR__LISTING; /* the answer to the list is next */
+        k->phase = ZKR__LISTING; /* the answer to the list follows */
     }
     k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
     if (e->unwatched && k->phase == ZKR__READY) { /* an old list will grant it */
@@ -299,7 +298,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     if (k->metadata != ZKR__METADATA_ASKED) {
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
-    k->revocation = e->revocation; /* a request before the grant is told with it */
+    k->revocation = e->revocation; /* an old list will grant it */
     if (e->checked) {
         return checked(k, e);
     }
@@ -308,11 +307,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
                                        : 0;
 }
 
-/*
- * We may not read our node, or its server is too busy. A hold is not lost by that, for the session lives. Older servers
- * tell any client whose node it is, newer servers tell clients that may read it (ZOOKEEPER-2590). Now and then the claim
- * tries to watch its node again.
- */
+/* an earlier request is told with the grant */
 static unsigned unseen(struct zkr__claim_state *k)
 {
     k->own = ZKR__OWN_NONE;
@@ -329,7 +324,7 @@ unsigned zkr__on_own_unchecked(struct zkr__claim_state *k,
     k->unchecked = true;
     return k->own == ZKR__OWN_ASKED
                ? 0
-               : unseen(k); /* a get is on its way, and will tell */
+               : unseen(k); /* a get is in flight, and will show it */
 }
 
 unsigned zkr__on_got_owner(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -366,20 +361,20 @@ unsigned zkr__on_own_changed(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->downgrade != ZKR__SETTLED) {
-        return 0; /* a downgrade on its way is refused then */
+        return 0; /* a downgrade in flight is refused because of the change */
     }
     k->version = -1;
     if (k->own == ZKR__OWN_ASKED) {
-        return 0; /* the answer comes behind the event, and so tells of the change */
+        return 0; /* the answer arrives after the event, and so shows the change */
     }
     k->own = ZKR__OWN_NONE;
     return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
                                                                   : 0;
 }
 
-/* --- what a hold writes into its node --- */
+/* --- writes of a hold to its node --- */
 
-/* Get our node right behind the write, so that the write does not use up the watch. */
+/* Get our node right after the write, so that the write does not use up the watch. */
 unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
                                const struct zkr__claim_event *e)
 {
@@ -388,8 +383,8 @@ unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
 }
 
 /*
- * Another version: another client has asked us to let go, of which the watch tells. After any other refusal, as by an
- * ACL, the metadata count as written: they would be refused again, and each probe with them.
+ * Another version: another client has written a revocation request, which the watch reports. After any other refusal,
+ * for example by an ACL, the metadata count as written: another attempt would be refused too, and each probe with it.
  */
 unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -403,7 +398,7 @@ unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event
     return other && k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
 }
 
-/* Our text is not written over the request: see the request again, unless a get is on its way that will show it. */
+/* Our text was not written over the request: read the request again, unless a get in flight will show it. */
 unsigned zkr__on_restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase != ZKR__HELD || !zkr__worth_repeating(e->code) ||
@@ -421,7 +416,7 @@ unsigned zkr__on_writing(struct zkr__claim_state *k, const struct zkr__claim_eve
     return 0;
 }
 
-/* ZKR_ENONODE: there is no node of ours. */
+/* ZKR_ENONODE: our node does not exist. */
 unsigned zkr__on_written(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool gone = e->code == ZKR_ENONODE;
@@ -440,6 +435,6 @@ unsigned zkr__on_written(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->phase = ZKR__GONE;
         return ZKR__DO_HAND_OVER;
     }
-    /* The answer to a downgrade tells more. */
+    /* During a downgrade, its own answer decides. */
     return gone && k->downgrade == ZKR__SETTLED ? zkr__lose(k, e, ZKR_LOST_NODE) : 0;
 }
