@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader latch: one claim in the queue at its path, made again whenever it is lost. */
+/* The leader latch: one claim in the queue at its path, replaced whenever it is lost. */
 #include "recipes/leader_latch.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include "session/bound.h"
 #include "session/log.h"
 
-/* The claim by which the latch leads, surely or not; NULL: it does not lead. */
+/* The claim by which the latch leads, surely or not; NULL = it does not lead. */
 static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
 {
     bool leads = l->hold.state == ZKR__HOLD_HELD &&
@@ -19,7 +19,7 @@ static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
     return leads ? l->hold.claim : NULL;
 }
 
-/* The same, if it is sure now. A hold that is not sure is declared lost. */
+/* The same, if the lead is sure now. A hold that is not sure is declared lost. */
 static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 {
     return zkr__hold_check(&l->hold) ? lead_of(l) : NULL;
@@ -28,14 +28,14 @@ static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 /* --- callbacks --- */
 
 /*
- * This is no queue of events. When the latch's turn on the dispatch thread comes, it compares what is with what was
- * reported, and reports the difference. So gains and losses alternate, nothing outdated is reported, and the memory
- * needed is fixed.
+ * Callbacks are not queued events. In its turn on the dispatch thread, the latch compares its present state with the
+ * state last reported, and reports the difference. So gains and losses alternate, nothing outdated is reported, and the
+ * memory needed is fixed.
  */
 
 enum callback { NONE, ON_LOSS, ON_GAIN, ON_FAILED, ON_CONTENDERS };
 
-/* The callback that is due next. A loss is reported before the next gain. */
+/* Returns the next callback due. A loss is reported before the next gain. */
 static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 {
     const struct zkr__claim *lead = lead_of(l);
@@ -50,8 +50,8 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 }
 
 /*
- * The claim whose loss is due or being reported: the work of its term may not have ended. NULL: there is none, or there is
- * no on_loss.
+ * Returns the claim whose loss is due or being reported: the application may still do the work of that term. NULL: no
+ * such claim, or no on_loss.
  */
 static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -61,7 +61,7 @@ static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
     return l->loss ? l->loss->claim : next_callback(l) == ON_LOSS ? l->reported : NULL;
 }
 
-/* Something may have changed: wake the threads that wait, and see that the callback that is due is called. */
+/* The state may have changed: wake the waiting threads, and post the call if a callback is due. */
 static void changed(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr__cv_broadcast(&l->r.changed);
@@ -82,19 +82,19 @@ static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reporte
     return reported == l->hold.claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
 }
 
-/* What on_loss is told. Its claim is no longer the reported one, and keeps the reference. */
+/* Returns the argument of on_loss. The claim is no longer the reported one, and keeps its reference. */
 static zkr_lost take_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *reported = l->reported;
     int reason = reason_of(l, reported);
     if (reason == ZKR_LOST_STOPPED || reason == ZKR_LOST_SUSPENDED) {
-        zkr__loss_record(reported); /* it is no loss to the engine */
+        zkr__loss_record(reported); /* the engine does not record it as a loss */
     }
     l->reported = NULL;
     return zkr__loss_tell(reported, reason);
 }
 
-/* The token that on_gain is told; 0: the latch does not lead any more. */
+/* Returns the token for on_gain; 0 = the latch no longer leads. */
 static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *lead = sure_lead(l);
@@ -108,7 +108,7 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     return lead->czxid;
 }
 
-/* The arguments of a callback, copied, because the callback may end the latch. */
+/* Copies of a callback's arguments, because the callback may destroy the latch. */
 struct told {
     zkr_leader_latch *l;
     zkr_client *c;
@@ -137,7 +137,7 @@ static void after_on_loss(void *arg, bool cut)
     zkr__unlock(told->c);
 }
 
-/* On the dispatch thread. */
+/* Runs on the dispatch thread. */
 static bool run_call(struct zkr__call *call)
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(call, zkr_leader_latch, call);
@@ -178,7 +178,7 @@ static bool run_call(struct zkr__call *call)
 
 /* --- for stop --- */
 
-/* Forget the gain that was reported last: on_loss is not called for it. */
+/* Drop the gain reported last: on_loss is not called for it. */
 static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *reported = l->reported;
@@ -206,7 +206,7 @@ static void after_own_calls(void *latch, bool cut)
 
 /*
  * Sleep until the loss that is due has been reported and no callback that began before this call runs. Returns at once
- * on the dispatch thread. Where the application dispatches, it may be this thread that has to.
+ * on the dispatch thread. If the application dispatches, this thread may have to run the callbacks itself.
  */
 static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -248,7 +248,7 @@ static void end_candidacy(zkr_leader_latch *l) ZKR__LOCKED
                         .reason = zkr_strerror(l->failure)));
 }
 
-/* A lost or failed hold makes way for a new one, unless a retry cannot help. */
+/* A new hold replaces a lost or failed one, unless a retry cannot help. */
 // NOLINTNEXTLINE(misc-no-recursion): a hold that is refused at once ends it
 static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
@@ -265,12 +265,12 @@ static void on_change(struct zkr__hold *hold) ZKR__LOCKED
     changed(l);
 }
 
-/* A hold that is refused calls on_change() before this returns. */
+/* If the hold is refused, on_change() is called before this returns. */
 // NOLINTNEXTLINE(misc-no-recursion): see on_change()
 static void join(zkr_leader_latch *l)
 {
     zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->r.c));
-    if (l->hold.state == ZKR__HOLD_FAILED) { /* for want of memory */
+    if (l->hold.state == ZKR__HOLD_FAILED) { /* out of memory */
         end_candidacy(l);
     }
 }
@@ -445,7 +445,7 @@ int zkr_leader_latch_destroy(zkr_leader_latch *l)
     return rc;
 }
 
-/* --- what it can be asked --- */
+/* --- queries --- */
 
 static int
 why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR__LOCKED
@@ -537,7 +537,7 @@ static const struct zkr__claim *hold(void *latch, int *rc) ZKR__LOCKED
     return claim;
 }
 
-/* As hold(), for a caller that does not name a term. */
+/* Like hold(), for a caller that does not name a term. */
 static const struct zkr__claim *hold_of_any_term(void *latch, int *rc) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold(latch, rc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader selector: a thread that contends, leads, and contends again, as often as it is asked to. */
+/* The leader selector: a thread that contends, leads, and contends again, as often as requested. */
 #include "recipes/leader_selector.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "session/bound.h"
 #include "session/log.h"
 
-/* Is this round's leadership sure now? A hold that is not sure is declared lost. */
+/* Is the leadership of this round sure now? A hold that is not sure is declared lost. */
 static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
 {
     return zkr__hold_check(&lead->s->hold) && !lead->suspended;
@@ -19,7 +19,7 @@ static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
 
 /* --- the end of a candidacy --- */
 
-/* On the dispatch thread. The callback may end the selector. */
+/* Runs on the dispatch thread. The callback may destroy the selector. */
 static bool run_failed(struct zkr__call *call)
 {
     zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
@@ -60,7 +60,7 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
     }
 }
 
-/* Queue up and wait. ZKR_ESESSION: granted, but over before we woke up. */
+/* Enter the queue and wait. ZKR_ESESSION: the grant ended before this thread woke up. */
 static int contend(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr__hold_enter(&s->hold, ZKR_FOREVER, zkr__now(s->r.c));
@@ -80,14 +80,14 @@ static int contend(zkr_leader_selector *s) ZKR__LOCKED
 
 static void *run_rounds(void *selector);
 
-/* The thread has done its last work here. */
+/* The thread no longer uses the selector. */
 static void end_thread(zkr_leader_selector *s) ZKR__LOCKED
 {
     s->ended = true;
     zkr__cv_broadcast(&s->r.changed);
 }
 
-/* take_leadership() ends the calling thread: another thread runs the next rounds. */
+/* take_leadership() has ended the calling thread: another thread runs the next rounds. */
 static void give_up_thread(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
@@ -144,7 +144,7 @@ static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
     }
 }
 
-/* The thread's function. Ends, with `ended` set, when `stopping` is. */
+/* The thread's function. Returns, with `ended` set, after `stopping` is set. */
 static void *run_rounds(void *selector)
 {
     zkr_leader_selector *s = selector;
@@ -175,7 +175,7 @@ ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 
 /* --- start, stop --- */
 
-/* The thread has ended: forget it. */
+/* If the thread has ended, join it. */
 static void reap(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
@@ -242,8 +242,7 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     uint64_t run = s->runs;
     s->r.waiting++;
     reap(s);
-    /* A thread that does not lead has nothing to do but to end, which takes no time. Another thread may start the
-     * selector anew by then. */
+    /* A thread that does not lead ends at once. By then another thread may have started the selector again. */
     while (s->started && s->runs == run && !zkr__thread_is_of(s) &&
            (in_time || !s->leading)) {
         in_time = zkr__wait(c, &s->r.changed, s->leading ? deadline : ZKR__NEVER);
@@ -338,7 +337,7 @@ int zkr_leader_selector_destroy(zkr_leader_selector *s)
     return rc;
 }
 
-/* --- what it can be asked and told --- */
+/* --- queries and requests --- */
 
 int zkr_leader_selector_state(zkr_leader_selector *s)
 {
@@ -427,7 +426,7 @@ static zkr_leader_selector *selector_of(const zkr_leadership *lead)
     return lead ? lead->s : NULL;
 }
 
-/* ZKR_ETIMEDOUT: not over. */
+/* Returns ZKR_ETIMEDOUT if the leadership is not over. */
 static int why_over(zkr_leadership *lead) ZKR__LOCKED
 {
     const char *dir = lead->s->r.queue->dir;

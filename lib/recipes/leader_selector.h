@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a leader selector consists of. */
+/* The struct of a leader selector. */
 #ifndef ZKR_RECIPES_LEADER_SELECTOR_H
 #define ZKR_RECIPES_LEADER_SELECTOR_H
 
@@ -19,20 +19,20 @@ struct zkr_leader_selector {
     void *ctx;
     zkr_leader_selector_options o;
     struct zkr__listener listener; /* with step_down_when_suspended */
-    uint64_t runs;                 /* of the thread, that are over */
+    uint64_t runs;                 /* finished runs of the thread */
 
     pthread_t thread;
     bool started;  /* from start until the thread was joined */
-    bool stopping; /* the thread is to end */
-    bool ended;    /* it has done its last work here, and can be joined */
+    bool stopping; /* the thread has to end */
+    bool ended;    /* the thread no longer uses the selector, and can be joined */
     bool joining;
 
-    bool queued;  /* a round is asked for */
+    bool queued;  /* a round is requested */
     bool leading; /* take_leadership() runs */
     bool led;     /* take_leadership() has run, and the pause after it has not begun */
-    struct zkr__hold hold; /* of this round */
+    struct zkr__hold hold; /* of the present round */
     struct zkr_leadership lead;
-    int failure; /* why the candidacy ended, 0 = it did not */
+    int failure; /* why the candidacy ended; 0 = it did not end */
 
     struct zkr__call failed; /* calls on_failed */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multi-lock: tickets, each a hold in the queues of all its paths, where the first holds. */
+/* The multi-lock: tickets, each a hold in the queues of all its paths, where the first contender holds. */
 #include <string.h>
 
 #include <zkr/multi_lock.h>
@@ -128,7 +128,7 @@ int zkr_multi_lock_destroy(zkr_multi_lock *l)
 
 static const struct zkr__hold_queues *queues_of(const zkr_multi_lock *l)
 {
-    return l->queues.count > 1 ? &l->queues : NULL; /* else as a mutex */
+    return l->queues.count > 1 ? &l->queues : NULL; /* one path works like a mutex */
 }
 
 int zkr_multi_lock_request(zkr_multi_lock *l,

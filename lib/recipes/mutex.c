@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mutex: a re-entrant lock, and tickets, in the queue at its path, where the first one holds. */
+/* The mutex: a re-entrant lock, and tickets, in the queue at its path, where the first contender holds. */
 #include "recipes/mutex.h"
 
 #include <zkr/guard.h>
@@ -18,7 +18,7 @@
 
 ZKR__OPTIONS_CHECK(zkr_mutex_options, 15, robust);
 
-/* --- being asked to release --- */
+/* --- revocation requests to us --- */
 
 static void on_revocation(struct zkr__queue *q) ZKR__LOCKED
 {
@@ -26,7 +26,7 @@ static void on_revocation(struct zkr__queue *q) ZKR__LOCKED
     zkr__dispatch_post(&m->r.c->dispatch, &m->revoke);
 }
 
-/* On the dispatch thread. The callback may end the mutex. */
+/* Runs on the dispatch thread. The callback may destroy the mutex. */
 static bool run(struct zkr__call *call)
 {
     zkr_mutex *m = ZKR__OWNER_OF(call, zkr_mutex, revoke);
@@ -181,7 +181,7 @@ int zkr_mutex_request(zkr_mutex *m,
                         : rc;
 }
 
-/* --- what it can be asked --- */
+/* --- queries --- */
 
 static int64_t ask(zkr_mutex *m, int64_t (*question)(const struct zkr__reentrant *lock))
 {
@@ -301,7 +301,7 @@ int zkr_mutex_release_multi(zkr_mutex *m,
                                           .release = true});
 }
 
-/* --- asking others to release --- */
+/* --- revocation requests to others --- */
 
 int zkr_mutex_revoke(zkr_mutex *m)
 {

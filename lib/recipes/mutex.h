@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a mutex, for its files. */
+/* The struct of a mutex, shared by its files. */
 #ifndef ZKR_RECIPES_MUTEX_H
 #define ZKR_RECIPES_MUTEX_H
 
@@ -17,31 +17,31 @@ struct zkr_mutex {
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     struct zkr__call revoke; /* calls on_revoke */
-    bool side;               /* of a read-write lock, to which it belongs */
+    bool side;               /* belongs to a read-write lock */
     bool robust;
 };
 
-/* What kind of contender a mutex object makes. */
+/* The kind of contender that a mutex object makes. */
 struct zkr__mutex_sort {
-    const char *name; /* for errors */
+    const char *name; /* in error texts */
     enum zkr__name_kind kind;
     unsigned other_kinds;
     zkr__rule rule;
 };
 
-/* Make one, as zkr_mutex_create(), which was called on @c. */
+/* Make a mutex like zkr_mutex_create(), which has checked @c. */
 int zkr__mutex_make(zkr_mutex **out,
                     zkr_client *c,
                     const char *path,
                     const zkr_mutex_options *o,
                     const struct zkr__mutex_sort *sort);
 
-/* --- of a robust mutex (mutex_robust.c) --- */
+/* --- robust mutexes (mutex_robust.c) --- */
 
-/* As zkr__reentrant_acquire() and so on, with ZKR_EOWNERDEAD. */
+/* Like zkr__reentrant_acquire() and so on, but may return ZKR_EOWNERDEAD. */
 int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);
 int zkr__robust_release(struct zkr__reentrant *lock);
-/* With writes that release. */
+/* Release together with writes. */
 int zkr__robust_release_multi(struct zkr__reentrant *lock,
                               const struct zkr__writes *writes);
 

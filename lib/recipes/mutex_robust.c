@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A robust mutex tells a holder that the one before it ended without release: options.robust of zkr/mutex.h.
+ * A robust mutex tells a holder that the previous holder ended without a release: options.robust of zkr/mutex.h.
  *
- * The data of the path is a record of who holds. A holder writes its token there before acquire returns, and 0 in the
- * transaction that deletes its node. So a token that the next holder finds is that of one that ended otherwise. Each
- * write checks the node of its writer: only the holder writes.
+ * The data of the path record the holder. A holder writes its token there before acquire returns, and writes 0 in the
+ * transaction that deletes its node. So a token that the next holder finds belongs to a holder that ended otherwise.
+ * Each write checks the node of its writer: only the holder writes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char mark[] = "zkr robust\nheld_by=";
 enum { RECORD_ROOM = 64 };
 
 struct record {
-    int64_t held_by; /* token; 0 = released */
+    int64_t held_by; /* the holder's token; 0 = released */
     int version;
 };
 
@@ -110,10 +110,10 @@ static int64_t try_ms(const struct zkr__reentrant *lock) ZKR__LOCKED
     return zkr__hold_try_ms(lock->c);
 }
 
-/* Of an acquire. */
+/* The limits of one acquire. */
 struct limits {
     int64_t deadline;
-    int64_t cancels; /* of the lock, when it began */
+    int64_t cancels; /* the lock's count when the acquire began */
 };
 
 static bool is_canceled(const struct zkr__reentrant *lock, const struct limits *l)
@@ -121,7 +121,7 @@ static bool is_canceled(const struct zkr__reentrant *lock, const struct limits *
     return zkr__reentrant_ask(lock, cancels) != l->cancels;
 }
 
-/* Of a hold that goes on: the answer was lost, or somebody else wrote. */
+/* May another attempt succeed while the hold lasts? Yes if the answer was lost, or another client wrote. */
 static bool
 may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
 {
@@ -130,14 +130,14 @@ may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
            zkr__now(lock->c) < l->deadline && !is_canceled(lock, l);
 }
 
-/* An attempt is no longer than a try, so that a cancel or a loss is seen. */
+/* An attempt lasts no longer than a try, so that a cancel or a loss is noticed. */
 static int64_t end_of_attempt(const struct zkr__reentrant *lock, const struct limits *l)
 {
     int64_t now = zkr__now(lock->c), most = zkr__reentrant_ask(lock, try_ms);
     return zkr__sooner(l->deadline, zkr__clock_deadline(now, most));
 }
 
-/* Put our token in place of the last holder's. ZKR_OK, ZKR_EOWNERDEAD, or why that cannot be done. */
+/* Replace the last holder's token by ours. Returns ZKR_OK, ZKR_EOWNERDEAD, or why that failed. */
 static int take_over(struct zkr__reentrant *lock, const struct limits *l)
 {
     const char *dir = lock->queue->dir;
@@ -148,7 +148,7 @@ static int take_over(struct zkr__reentrant *lock, const struct limits *l)
     while (!done) {
         int64_t end = end_of_attempt(lock, l);
         rc = read_record(lock, &r, end);
-        bool written = rc == ZKR_OK && r.held_by == token; /* by an attempt before */
+        bool written = rc == ZKR_OK && r.held_by == token; /* by an earlier attempt */
         if (rc == ZKR_OK && !written) {
             before = r.held_by;
             rc = write_token(lock, token, &r, end);
@@ -171,7 +171,7 @@ static int take_over(struct zkr__reentrant *lock, const struct limits *l)
                                      dir, before);
 }
 
-/* Let go, and keep the last error. */
+/* Release, and keep the last error. */
 static void leave(struct zkr__reentrant *lock)
 {
     const zkr_error why = zkr__thread_self()->error;
@@ -223,7 +223,7 @@ int zkr__robust_release_multi(struct zkr__reentrant *lock,
         if (writes->count > 0) {
             memcpy(ops, writes->ops, writes->count * sizeof(*ops));
         }
-        if (writes->results) { /* what is not answered stays as it was */
+        if (writes->results) { /* results without an answer stay as they were */
             memcpy(results, writes->results, writes->count * sizeof(*results));
         }
         set_op(&ops[writes->count], text, lock, 0, -1);

@@ -7,7 +7,7 @@
 #include "queue/claim_run.h"
 #include "session/bound.h"
 
-/* --- how functions begin --- */
+/* --- the checks of public functions --- */
 
 static zkr_client *client_of(const void *object)
 {
@@ -43,7 +43,7 @@ int zkr__recipe_options(const zkr_client *c,
     return rc == ZKR_OK ? zkr__options_take(o, size, from, what) : rc;
 }
 
-/* --- from make to free --- */
+/* --- creation and destruction --- */
 
 void *zkr__recipe_make(size_t size,
                        zkr_client *c,
@@ -104,7 +104,7 @@ void zkr__recipe_free(struct zkr__recipe *r)
 {
     zkr_client *c = r->c;
     zkr__lock(c);
-    zkr__node_watch_end(r->watch); /* so that it posts no call any more */
+    zkr__node_watch_end(r->watch); /* from now on it posts no call */
     zkr__unlock(c);
     zkr__dispatch_cancel(&c->dispatch, r);
     zkr__lock(c);
@@ -118,7 +118,7 @@ void zkr__recipe_free(struct zkr__recipe *r)
     zkr__mem_free(r);
 }
 
-/* --- what a holder may ask --- */
+/* --- queries of a holder --- */
 
 int zkr__recipe_get(void *object,
                     zkr__recipe_hold hold,

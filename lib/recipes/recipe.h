@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the objects of recipes share: how they are made and end, how their functions begin, what a holder may ask. */
+/*
+ * What the objects of all recipes share: their creation and destruction, the checks of their functions, and the queries
+ * of a holder.
+ */
 #ifndef ZKR_RECIPES_RECIPE_H
 #define ZKR_RECIPES_RECIPE_H
 
@@ -7,21 +10,26 @@
 #include "queue/hold.h"
 #include "session/client.h"
 
-/* The first member of each object, but for tickets and read-write locks, which begin with the client alone. */
+/* The first member of each object. Tickets and read-write locks begin with only the client instead. */
 struct zkr__recipe {
     zkr_client *c;
-    struct zkr__queue *queue;      /* of several the first */
+    struct zkr__queue *queue;      /* the first of several queues */
     struct zkr__node_watch *watch; /* NULL = not needed, or not yet */
-    struct zkr__cv changed;        /* for threads that wait for the object */
-    int64_t waiting;               /* threads */
-    int64_t tickets;               /* that exist */
+    struct zkr__cv changed;        /* for threads that wait on the object */
+    int64_t waiting;               /* number of these threads */
+    int64_t tickets;               /* tickets that exist */
 };
 
-/* First thing in each public function: as zkr__client_enter(). @object: NULL, or what begins with its client. */
+/*
+ * Called first in each public function: checks like zkr__client_enter(). @object: NULL, or an object that begins with
+ * its client.
+ */
 int zkr__recipe_enter(const void *object);
-/* As zkr__client_enter_blocking(). */
+/* Checks like zkr__client_enter_blocking(). */
 int zkr__recipe_enter_blocking(const void *object);
-/* First thing when a @what is to be made, and stored in @out: the same, and its options @from are taken into @o. */
+/*
+ * Called first when a @what is to be created and stored in @out: the same checks, and copies the options @from to @o.
+ */
 int zkr__recipe_options(const zkr_client *c,
                         const void *out,
                         const char *what,
@@ -29,34 +37,34 @@ int zkr__recipe_options(const zkr_client *c,
                         size_t size,
                         const void *from);
 
-/* An object of @size bytes, a @what, with a queue like @chosen. NULL: *rc is why, and has its text. */
+/* Allocate an object of @size bytes, a @what, with a queue like @chosen. NULL: *rc has the reason, with its text. */
 void *zkr__recipe_make(size_t size,
                        zkr_client *c,
                        const char *what,
                        const struct zkr__queue *chosen,
                        int *rc);
-/* Make the watch, as zkr__node_watch_create() with the object. A failure has its text. */
+/* Create the watch, like zkr__node_watch_create(), with the object as context. A failure has its text. */
 int zkr__recipe_follow(struct zkr__recipe *r,
                        const char *path,
                        enum zkr__node_watch_kind kind,
                        void (*on_change)(void *object, int64_t number));
-/* ZKR_OK; or ZKR_EBUSY, with its text, while the object is @used, threads wait for it, or it has tickets. */
+/* Returns ZKR_EBUSY, with its text, while the object is @used, threads wait on it, or it has tickets; else ZKR_OK. */
 int zkr__recipe_busy(const struct zkr__recipe *r, bool used) ZKR__LOCKED;
-/* Free one that is not busy. Waits for a running callback. */
+/* Free an object that is not busy. Waits for a running callback. */
 void zkr__recipe_free(struct zkr__recipe *r);
 
 /*
- * The claim by which @object surely holds; or NULL, with a code and the last error. @rc: NULL = neither is wanted. The
- * client's lock is held.
+ * Returns the claim by which @object surely holds; else NULL, and sets *rc and the last error. @rc: NULL = neither is
+ * wanted. Called with the client's lock held.
  */
 typedef const struct zkr__claim *(*zkr__recipe_hold)(void *object, int *rc);
-/* What @getter says of that claim, into @out. */
+/* Store what @getter reads from that claim in @out. */
 int zkr__recipe_get(void *object,
                     zkr__recipe_hold hold,
                     zkr__hold_getter getter,
                     void *out,
                     size_t size);
-/* For how long the object surely holds; 0 = it does not. */
+/* Returns how long the object surely holds; 0 = it does not. */
 int64_t zkr__recipe_valid_for_ms(void *object, zkr__recipe_hold hold);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* --- the table of threads --- */
 
-/* The hold by which @holder holds, or waits. */
+/* Returns the hold by which @holder holds or waits. */
 static struct zkr__hold *hold_of(struct zkr__holder *holder)
 {
     return holder->rests_on ? &holder->rests_on->hold : &holder->hold;
@@ -29,7 +29,10 @@ struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
     return holder;
 }
 
-/* The next entry of the calling thread, in any table. @holder: the one before it, NULL = begin. NULL: no more. */
+/*
+ * Returns the next entry of the calling thread, in any table; NULL = no more. @holder: the entry before it; NULL =
+ * begin.
+ */
 static struct zkr__holder *next_own(struct zkr__holder *holder)
 {
     struct zkr__exit_hook *hook =
@@ -91,8 +94,8 @@ static struct zkr__holder *holder_of(struct zkr__call *call)
 }
 
 /*
- * The call needs the holder no more. Its thread may have released it long ago, the callback may have destroyed the lock,
- * and the queue of the claim may change: see zkr__hold_move().
+ * The call no longer needs the holder. Its thread may have released it long ago, the callback may have destroyed the
+ * lock, and the queue of the claim may change: see zkr__hold_move().
  */
 static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
 {
@@ -106,7 +109,7 @@ static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
     zkr__unlock(c);
 }
 
-/* The callback may end the lock. */
+/* Copies of the arguments, because the callback may destroy the lock. */
 struct lost_call {
     struct zkr__holder *holder;
     zkr_client *c;
@@ -139,7 +142,7 @@ static bool run_lost(struct zkr__call *call)
     return true;
 }
 
-/* The lock exists: its destruction drops the calls first. */
+/* The lock still exists, because its destruction drops the calls first. */
 static void drop_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
@@ -183,7 +186,7 @@ static void separate(struct zkr__holder *reader)
     reader->rests_on = NULL;
 }
 
-/* The thread releases the writer, and keeps the reader. True: the hold had been lost. */
+/* The thread releases the writer and keeps the reader. Returns true if the hold had been lost. */
 static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
 {
     struct zkr__holder *reader = writer->carries;
@@ -198,7 +201,7 @@ static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
 
 /* --- release --- */
 
-/* The thread releases its hold for good. True: the hold had been lost. */
+/* The thread releases its hold entirely. Returns true if the hold had been lost. */
 static bool
 let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__LOCKED
 {
@@ -290,7 +293,7 @@ static int no_memory(const struct zkr__reentrant *lock)
     return zkr__fail(ZKR_ENOMEM, lock->queue->dir, "cannot acquire: out of memory");
 }
 
-/* An entry in the table for the calling thread; NULL: no memory. */
+/* Returns a new entry in the table for the calling thread. NULL: out of memory. */
 static struct zkr__holder *make_holder(struct zkr__reentrant *lock) ZKR__LOCKED
 {
     struct zkr__holder *holder = zkr__mem_alloc(sizeof(*holder));
@@ -339,7 +342,7 @@ static int lost_before(const char *dir)
                      dir);
 }
 
-/* The calling thread holds @writer, and wants to read. */
+/* The calling thread holds @writer and wants to read. */
 static int acquire_beside(struct zkr__reentrant *lock,
                           struct zkr__holder *writer) ZKR__LOCKED
 {
@@ -356,7 +359,7 @@ static int acquire_beside(struct zkr__reentrant *lock,
     return ZKR_OK;
 }
 
-/* The calling thread holds @reader only, and wants to write. */
+/* The calling thread holds only @reader and wants to write. */
 static int refuse_to_wait(const struct zkr__reentrant *lock,
                           struct zkr__holder *reader) ZKR__LOCKED
 {
@@ -417,7 +420,7 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock)
     zkr__unlock(lock->c);
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, int *rc)
 {

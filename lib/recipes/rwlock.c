@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The read-write lock: two mutex objects over one path, each of which knows which threads hold the other. */
+/* The read-write lock: two mutex objects on one path, each of which knows which threads hold the other. */
 #include <zkr/rwlock.h>
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ struct zkr_rwlock {
     zkr_mutex *reader, *writer;
 };
 
-/* A mutex on the same path queues with both sides, by sequence numbers, as they do with the mutex. */
+/* A mutex on the same path queues with both sides, by sequence numbers, and both sides queue with the mutex. */
 enum { KINDS = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE | 1U << ZKR__NAME_LOCK };
 
 static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options *from)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphore: tickets for permits. A ticket's nodes are leases, and it queues at the gate; see permits.h. */
+/*
+ * The semaphore: tickets for permits. The nodes of a ticket are leases, and one node queues at the gate: see permits.h.
+ */
 #include <zkr/semaphore.h>
 
 #include "base/error.h"
@@ -13,14 +15,14 @@
 ZKR__OPTIONS_CHECK(zkr_semaphore_options, 7, watch_node);
 
 struct zkr_semaphore {
-    struct zkr__recipe r; /* of the leases; it watches max_from, NULL: max is fixed */
+    struct zkr__recipe r; /* its queue: the leases; watch NULL = max is fixed */
     struct zkr__gate gate;
     int64_t max;
 };
 
 /* --- the maximum --- */
 
-/* A raised maximum may let waiting requests in: they look again. */
+/* A raised maximum may admit waiting requests, so they list again. */
 static void set_max(zkr_semaphore *s, int64_t max) ZKR__LOCKED
 {
     struct zkr__queue *leases = s->gate.leases;
@@ -62,7 +64,7 @@ static void end(zkr_semaphore *s)
     zkr__recipe_free(&s->r);
 }
 
-/* The other queues, and the watch. */
+/* Create the other queues and the watch. */
 static int complete(zkr_semaphore *s,
                     const struct zkr__queue *leases,
                     const zkr_semaphore_options *o)
@@ -168,7 +170,7 @@ static int check_permits(const zkr_semaphore *s, int n)
     return ZKR_OK;
 }
 
-/* The queues of a request for @n permits. NULL: *rc is why not. */
+/* Returns the queues of a request for @n permits. NULL: *rc has the reason. */
 static const struct zkr__hold_queues *prepare(zkr_semaphore *s, int n, int *rc)
 {
     *rc = check_permits(s, n);

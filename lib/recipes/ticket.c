@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hold that no thread owns. A callback and waiting threads hear of it. */
+/* A hold that no thread owns. It notifies a callback and waiting threads. */
 #include "recipes/ticket.h"
 
 #include <limits.h>
@@ -23,7 +23,7 @@ struct zkr__ticket_waiter {
     struct zkr__cv wake;
 };
 
-/* The path that errors name: of several, the one where the hold failed. Takes the client's lock. */
+/* The path for error texts: of several queues, the one where the hold failed. Takes the client's lock. */
 static const char *dir_of(zkr_ticket *t)
 {
     zkr__lock(t->c);
@@ -34,7 +34,7 @@ static const char *dir_of(zkr_ticket *t)
 
 /* --- reporting --- */
 
-/* What the callback is told next; 0 = nothing, as of a released ticket. When it is told HELD, the hold may be over. */
+/* Returns the next state to report; 0 = none, as for a released ticket. When HELD is reported, the hold may be over. */
 static int next_report(const zkr_ticket *t) ZKR__LOCKED
 {
     if (!t->fn || !t->announced) {
@@ -69,7 +69,7 @@ static void wake(zkr_ticket *t) ZKR__LOCKED
     }
 }
 
-/* The state now, a ZKR_TICKET_ number. A grant is taken by this call. */
+/* Returns the present state, a ZKR_TICKET_ number. This call takes a grant. */
 static int look(zkr_ticket *t) ZKR__LOCKED
 {
     if (t->released) {
@@ -87,7 +87,7 @@ static int look(zkr_ticket *t) ZKR__LOCKED
         return ZKR_TICKET_LOST;
     case ZKR__HOLD_FAILED:
         return ZKR_TICKET_FAILED;
-    case ZKR__HOLD_NONE: /* released, the caller does not know yet */
+    case ZKR__HOLD_NONE: /* released; the caller does not know yet */
         return ZKR_TICKET_RELEASED;
     case ZKR__HOLD_WAITING:
     case ZKR__HOLD_DOUBTED: /* no ticket's queue keeps places */
@@ -96,7 +96,7 @@ static int look(zkr_ticket *t) ZKR__LOCKED
     return ZKR_TICKET_WAITING;
 }
 
-/* On the dispatch thread. The callback may end the ticket. */
+/* Runs on the dispatch thread. The callback may destroy the ticket. */
 static bool run(struct zkr__call *call)
 {
     zkr_ticket *t = ZKR__OWNER_OF(call, zkr_ticket, call);
@@ -110,7 +110,7 @@ static bool run(struct zkr__call *call)
     int report = next_report(t);
     if (report != 0) {
         t->reported = report;
-        post_report(t); /* of what has happened since */
+        post_report(t); /* for changes since then */
     }
     zkr__unlock(c);
     if (report != 0) {
@@ -127,7 +127,7 @@ static void on_change(struct zkr__hold *hold) ZKR__LOCKED
     post_report(t);
 }
 
-/* --- asking --- */
+/* --- reasons --- */
 
 static int say(const zkr_ticket *t, int code) ZKR__LOCKED
 {
@@ -138,7 +138,7 @@ static int say(const zkr_ticket *t, int code) ZKR__LOCKED
                : zkr__hold_fail(&t->hold, t->timeout_ms);
 }
 
-/* Why it is not held, with the last error. ZKR_OK: it is held, or waits. */
+/* Returns why the ticket is not held, with the last error. ZKR_OK: it is held or waits. */
 static int why(const zkr_ticket *t) ZKR__LOCKED
 {
     int code = t->released                         ? t->end
@@ -148,7 +148,7 @@ static int why(const zkr_ticket *t) ZKR__LOCKED
     return code == ZKR_OK ? ZKR_OK : say(t, code);
 }
 
-/* The claim by which it surely holds, or NULL and a code. */
+/* Returns the claim by which the ticket surely holds; else NULL, with a code. */
 static const struct zkr__claim *hold(void *ticket, int *rc) ZKR__LOCKED
 {
     zkr_ticket *t = ticket;
@@ -162,7 +162,7 @@ static const struct zkr__claim *hold(void *ticket, int *rc) ZKR__LOCKED
     return sure ? t->hold.claim : NULL;
 }
 
-/* --- life --- */
+/* --- creation and release --- */
 
 static zkr_ticket *make(struct zkr__recipe *r, const struct zkr__hold_queues *queues)
 {
@@ -186,7 +186,7 @@ static void drop_queues(const struct zkr__hold_queues *queues) ZKR__LOCKED
     }
 }
 
-/* ZKR_OK, though the hold may have FAILED; or why there can be no ticket. */
+/* Returns ZKR_OK even if the hold has FAILED, or why there can be no ticket. */
 static int enter(zkr_ticket *t, int64_t started) ZKR__LOCKED
 {
     zkr__hold_enter(&t->hold, t->timeout_ms, started);
@@ -218,7 +218,7 @@ int zkr__ticket_request(zkr_ticket **out,
         rc = enter(t, started);
     }
     if (t && rc == ZKR_OK) {
-        /* Before the lock is let go, and so before anybody can be told. */
+        /* Before the lock is released, and so before any callback. */
         *out = t;
         t->announced = true;
         r->tickets++;
@@ -302,7 +302,7 @@ int zkr_ticket_destroy(zkr_ticket *t)
 
 /* --- waiting --- */
 
-/* The ticket's own time-out ends the wait as well, though the service thread be busy with a handle. */
+/* The ticket's own timeout also ends the wait, even while the service thread is busy with a handle. */
 static bool sleep_on(zkr_ticket *t, struct zkr__cv *wake, int64_t deadline) ZKR__LOCKED
 {
     int64_t own = t->hold.deadline;
@@ -372,7 +372,7 @@ int zkr__ticket_acquire(zkr_ticket **out,
     return rc;
 }
 
-/* --- what it can be asked --- */
+/* --- queries --- */
 
 int zkr_ticket_state(zkr_ticket *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tickets, for the recipes that hand them out. */
+/* Tickets, for the recipes that offer them. */
 #ifndef ZKR_RECIPES_TICKET_H
 #define ZKR_RECIPES_TICKET_H
 
@@ -16,22 +16,22 @@ struct zkr_ticket {
     zkr_ticket_fn fn;
     void *ctx;
     int64_t timeout_ms;
-    int64_t *tickets;                   /* of its recipe's object, which outlives it */
+    int64_t *tickets; /* counter in the recipe's object, which outlives the ticket */
     struct zkr__ticket_waiter *waiters; /* list */
     struct zkr__call call;
-    int reported;   /* what fn was told last: a ZKR_TICKET_ state, or 0 */
-    int end;        /* why it was not held, or no more, when it was released */
-    int writing;    /* threads in a transaction of it */
-    bool announced; /* the request is through */
-    bool reporting; /* a call decides what to report: post nothing */
+    int reported; /* the state last passed to fn: a ZKR_TICKET_ number, or 0 */
+    int end;      /* after a release: why the ticket was not held, or no longer held */
+    int writing;  /* threads with a transaction in flight */
+    bool announced; /* the request has returned the ticket */
+    bool reporting; /* a call decides what to report: post no other */
     bool released;
-    /* Of which zkr_ticket_lost() has told, with a reference. NULL = nobody has asked. */
+    /* The claim described by zkr_ticket_lost(), referenced. NULL = never called. */
     struct zkr__claim *told;
 };
 
 /*
- * As zkr_mutex_request(), of an object that was entered; it is busy while it has tickets. @queues: of a hold in several,
- * else NULL. Their on_free is called when they are needed no more: at the end of the ticket, or before this returns an
+ * Like zkr_mutex_request(), for an object whose checks were made; the object is busy while it has tickets. @queues: of
+ * a hold in several queues, else NULL. Their on_free is called when the ticket is destroyed, or before this returns an
  * error.
  */
 int zkr__ticket_request(zkr_ticket **out,
@@ -40,7 +40,7 @@ int zkr__ticket_request(zkr_ticket **out,
                         int64_t timeout_ms,
                         zkr_ticket_fn fn,
                         void *ctx);
-/* The same without a callback, and sleep until the ticket is held. The object was entered to block. */
+/* The same without a callback; sleeps until the ticket is held. The checks for a blocking call were made. */
 int zkr__ticket_acquire(zkr_ticket **out,
                         struct zkr__recipe *r,
                         const struct zkr__hold_queues *queues,
