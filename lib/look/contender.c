@@ -14,7 +14,7 @@
 
 /* --- text --- */
 
-/* The length of the character at @s in bytes; 1 for a byte that is no UTF-8. */
+/* Returns the length in bytes of the character at @s; 1 for a byte that is not UTF-8. */
 static size_t char_len(const unsigned char *s, size_t left)
 {
     size_t len = s[0] < 0xc2 || s[0] > 0xf4 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -34,7 +34,7 @@ static bool is_control(const unsigned char *s, size_t len)
                     : len == 2 && s[0] == 0xc2 && last < 0xa0;
 }
 
-/* Put '?' for controls of either set, with @zeros for these, too. The text need not be UTF-8. */
+/* Replace control characters by '?'; with @zeros also NUL bytes. The text need not be UTF-8. */
 static void hide_controls(char *text, size_t len, bool zeros)
 {
     size_t step;
@@ -47,7 +47,7 @@ static void hide_controls(char *text, size_t len, bool zeros)
     }
 }
 
-/* Allocated, or NULL. Two zeros stand behind the copy. */
+/* Returns an allocated copy followed by two NUL bytes, or NULL. */
 static char *copy_data(const void *data, size_t len)
 {
     char *text = zkr__mem_alloc(len + 2);
@@ -57,19 +57,19 @@ static char *copy_data(const void *data, size_t len)
     return text;
 }
 
-/* --- fields: lines behind the first, each a key, '=', a value --- */
+/* --- fields: the lines after the first, each a key, '=', a value --- */
 
 static size_t key_len(const char *line)
 {
     return strspn(line, "abcdefghijklmnopqrstuvwxyz_");
 }
 
-/* Two zeros stand behind the @len bytes of @text. */
+/* Two NUL bytes follow the @len bytes of @text. */
 static bool has_fields(const char *text, size_t len)
 {
     const char *line = memchr(text, '\n', len);
     bool all = line != NULL;
-    while (line && all && line[1] != '\0') { /* the last line may have its newline */
+    while (line && all && line[1] != '\0') { /* the last line may end in a newline */
         size_t key = key_len(line + 1);
         all = key > 0 && line[1 + key] == '=';
         line = memchr(line + 1, '\n', len - (size_t)(line + 1 - text));
@@ -77,7 +77,10 @@ static bool has_fields(const char *text, size_t len)
     return all;
 }
 
-/* Make strings of lines. Returns the strings behind the first line, which are the fields. NULL: there are none. */
+/*
+ * Split the text into one string for each line. Returns the strings after the first line, which are the fields. NULL:
+ * none.
+ */
 static const char *split(char *text, size_t len)
 {
     if (!has_fields(text, len)) {
@@ -105,7 +108,7 @@ const char *zkr_contender_field(const zkr_contender *c, const char *key)
     return NULL;
 }
 
-/* The number in a field; 0 unless the number is positive. */
+/* Returns the number in a field; 0 unless the number is positive. */
 static int64_t number_in(const zkr_contender *entry, const char *key)
 {
     const char *value = zkr_contender_field(entry, key);
@@ -151,7 +154,7 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
     if (!text) {
         return ZKR_ENOMEM;
     }
-    if (memchr(text, '\0', len)) { /* no text: newlines make no fields either */
+    if (memchr(text, '\0', len)) { /* not a text: newlines make no fields either */
         hide_controls(text, len, true);
     }
     entry->fields = split(text, len);
@@ -183,8 +186,8 @@ static int64_t read_max(const zkr_contender *leases, size_t count)
 }
 
 /*
- * A lease that tells no maximum is waited for, if its maker is first at the gate and made the lease after its node at
- * the gate.
+ * A lease without a maximum is waiting if its maker is first at the gate and created the lease after its node at the
+ * gate.
  */
 static bool is_waited_for(const zkr_contender *newest, const zkr_contender *gate)
 {

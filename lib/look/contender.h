@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A contender, as the name, the data and the Stat of its node tell. */
+/* A contender, as described by the name, the data and the Stat of its node. */
 #ifndef ZKR_LOOK_CONTENDER_H
 #define ZKR_LOOK_CONTENDER_H
 
@@ -9,27 +9,29 @@
 #include "queue/node_data.h"
 #include "session/client.h"
 
-/* ZKR_KIND_… */
+/* Returns the ZKR_KIND_… of @kind. */
 int zkr__contender_kind(enum zkr__name_kind kind);
-/* Fill in what the name tells. ZKR_OK or ZKR_ENOMEM. */
+/* Fill in what the node's name says. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__contender_begin(zkr_contender *entry, const struct zkr__child *child);
-/* Fill in what a successful GET of the node tells. ZKR_OK or ZKR_ENOMEM. */
+/* Fill in what a successful GET of the node says. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
-/* Free what the entry points to; NULLs are fine. */
+/* Free what the entry points to; NULL pointers are allowed. */
 void zkr__contender_drop(zkr_contender *entry);
 
 /*
- * Which contenders hold permits of a semaphore, as its nodes show. Pure.
+ * Which contenders hold permits of a semaphore, judging by its nodes. Pure.
  *
- * The leases of one request are made in one transaction, so they have one fencing token. Leases are held when no more
- * leases than the maximum stand up to them, and no lease is ever put before them; leases beyond the maximum are waited for.
- * Each lease of ours tells the maximum it was made with, as the maximum may be lowered while permits are held. A lease of
- * Curator does not. A client of Curator waits with its last lease, and is first at the gate then.
+ * The leases of one request are created in one transaction, so they have one fencing token. They are held if the leases
+ * up to the last of them are no more than the maximum; newer leases sort behind them. Leases beyond the maximum are
+ * waiting. Each lease of ours has a field with the maximum at its creation, because the maximum may be lowered while
+ * permits are held. A lease of Curator has no such field. A waiting Curator client waits with its last lease, and is
+ * then first at the gate.
  */
 
 /*
- * How many of the @count @leases are held, from the first on; the others are waited for. @leases are in their order.
- * @gate: the first contender at the gate, NULL = none. *max: what the newest lease that tells it says, 0 = none tells.
+ * Returns how many of the @count @leases are held, from the first on; the others are waiting. @leases are in order.
+ * @gate: the first contender at the gate, NULL = none. *max: from the newest lease with that field, 0 = no lease has
+ * one.
  */
 size_t zkr__permits_held(const zkr_contender *leases,
                          size_t count,

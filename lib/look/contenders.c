@@ -13,7 +13,7 @@
 /* --- lists of contenders --- */
 
 struct zkr_contenders {
-    bool ephemeral; /* the path itself */
+    bool ephemeral; /* the path is itself an ephemeral node */
     size_t count;
     zkr_contender list[];
 };
@@ -59,7 +59,7 @@ static void mark_permits(zkr_contenders *list, const zkr_contender *gate)
     }
 }
 
-/* The first contender, and those that hold beside it. */
+/* Marks the first contender, and those that hold beside it. */
 static void mark_holders(zkr_contenders *list)
 {
     int kind = list->count > 0 ? list->list[0].kind : 0;
@@ -77,15 +77,15 @@ static void mark_holders(zkr_contenders *list)
 
 /* --- reading --- */
 
-/* The directories that are read. */
+/* The directories to read. */
 enum { QUEUE, GATE, DIRECTORIES };
 
-/* A list of names, and what each node says. */
+/* A list of names, and the data of each node. */
 struct reading {
     struct zkr__inquiry asked;
-    struct zkr__queue *from[DIRECTORIES]; /* without a gate when it is no semaphore */
-    zkr_contenders *list[DIRECTORIES];    /* of the gate, at most the first contender */
-    bool missing;                         /* the directory of the queue */
+    struct zkr__queue *from[DIRECTORIES]; /* the gate is NULL unless for a semaphore */
+    zkr_contenders *list[DIRECTORIES];    /* of the gate, only the first contender */
+    bool missing;                         /* the queue's directory does not exist */
 };
 
 static void forget_reading(void *inquiry) ZKR__LOCKED
@@ -97,7 +97,7 @@ static void forget_reading(void *inquiry) ZKR__LOCKED
     }
 }
 
-/* The first @most contenders. */
+/* Takes the first @most contenders. */
 static int
 take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
 {
@@ -123,7 +123,7 @@ take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
     return code;
 }
 
-/* @tag: which contender, and of which directory. */
+/* @tag: the index of the contender, and its directory. */
 static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -186,7 +186,7 @@ static zkr_contenders *take_result(struct reading *r)
     return result;
 }
 
-/* @gate: NULL = @q holds no leases. ZKR_ENONODE: no chroot. */
+/* @gate: NULL = @q has no leases. ZKR_ENONODE: no chroot. */
 static int read_queue(zkr_contenders **out,
                       struct zkr__queue *q,
                       struct zkr__queue *gate,
@@ -214,7 +214,7 @@ static int read_queue(zkr_contenders **out,
     return rc;
 }
 
-/* --- what objects are asked --- */
+/* --- queries --- */
 
 /* A missing directory reads as empty, so ZKR_ENONODE means that the chroot is missing. */
 static int fail(int rc, const char *dir, const char *what)
@@ -232,7 +232,7 @@ static int need_watch(const struct zkr__queue *q,
                                            NULL, NULL);
 }
 
-/* From here on a change is what differs from @list. */
+/* From now on, a change is a difference from @list. */
 static void watch_from(struct zkr__node_watch *watch,
                        const zkr_contenders *list) ZKR__LOCKED
 {
@@ -317,7 +317,7 @@ await_none(const struct zkr__queue *q, bool once, int64_t deadline) ZKR__LOCKED
     struct zkr__node_watch *watch = NULL;
     int rc = need_watch(q, &watch);
     if (rc == ZKR_OK) {
-        zkr__node_watch_know(watch, ZKR__COUNT_BAD); /* whatever is read is a change */
+        zkr__node_watch_know(watch, ZKR__COUNT_BAD); /* any number read is a change */
         do {
             rc = zkr__node_watch_wait(watch, deadline);
         } while (rc == ZKR_OK && !once && zkr__node_watch_number(watch) != 0 &&
@@ -351,7 +351,7 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
 
 /* --- the contender in front --- */
 
-/* The node of a claim of this client, as a GET would tell. False: no memory. */
+/* Describes the node of a claim of this client, as a GET would. False: out of memory. */
 static bool tell_of_ours(zkr_contender *entry,
                          const struct zkr__claim *claim) ZKR__LOCKED
 {

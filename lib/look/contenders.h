@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contenders in a queue, of all clients, with their data. The functions here are what the objects of recipes offer;
- * all of them may block, and sleep without the lock; a failure leaves its detail in zkr_last_error().
+ * The contenders in a queue, of all clients, with their data. The objects of recipes offer these functions. All but
+ * zkr__contenders_ahead() may block, and then sleep without the lock. A failure sets zkr_last_error().
  *
  * @watch belongs to the object, and is NULL until it is first needed. The object ends it with zkr__node_watch_end().
  */
@@ -16,12 +16,12 @@
 #include "session/client.h"
 
 /*
- * All contenders of @q in their order, read in two round trips within options.connect_timeout_ms. A node that is deleted
+ * Returns all contenders of @q in order, read in two round trips within options.connect_timeout_ms. A node deleted
  * meanwhile is left out. A missing directory gives an empty list, a missing chroot ZKR_ENONODE.
  *
- * @gate: the other queue of a semaphore, whose leases @q has: zkr__permits_held() tells which of them are held. Else NULL.
+ * @gate: if @q has the leases of a semaphore, its other queue, needed by zkr__permits_held(); else NULL.
  *
- * zkr__contenders_await_change() then reports what differs from this list. @watch itself may be NULL, for an object that
+ * zkr__contenders_await_change() then reports differences from this list. @watch itself may be NULL, for an object that
  * never waits for changes.
  */
 int zkr__contenders_list(zkr_contenders **out,
@@ -30,7 +30,7 @@ int zkr__contenders_list(zkr_contenders **out,
                          struct zkr__node_watch **watch);
 
 /*
- * The owner text of the first contender. ZKR_ENONODE: there is no contender, or no chroot. ZKR_EINVAL: the text does not
+ * Copies the owner text of the first contender. ZKR_ENONODE: no contender, or no chroot. ZKR_EINVAL: the text does not
  * fit.
  */
 int zkr__contenders_first(char *buf,
@@ -39,16 +39,16 @@ int zkr__contenders_first(char *buf,
                           struct zkr__node_watch **watch);
 
 /*
- * The node right in front of a @claim that waits, as a list of one contender, and as the node was when the watch was last
+ * Returns the node right in front of a waiting @claim, as a list of one contender, in its state when the watch was last
  * set. Does not block. ZKR_ENOANSWER: not known. The caller has the client's lock.
  */
 int zkr__contenders_ahead(zkr_contenders **out,
                           const struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Sleep until there is no contender. A @timeout_ms of 0: look once. ZKR_ENONODE: no chroot. */
+/* Sleep until there is no contender. @timeout_ms 0: check once. ZKR_ENONODE: no chroot. */
 int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms);
 
-/* Sleep until contenders come or go. ZKR_ENONODE: no chroot. */
+/* Sleep until the set of contenders changes. ZKR_ENONODE: no chroot. */
 int zkr__contenders_await_change(struct zkr__queue *q,
                                  struct zkr__node_watch **watch,
                                  int64_t timeout_ms);

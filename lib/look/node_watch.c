@@ -9,7 +9,7 @@
 #include "session/log.h"
 #include "session/resolve.h"
 
-/* The purpose of a request, besides the kinds of operations. */
+/* The tag of a request is the kind of its operation, or this. */
 enum { ASKED_CHROOT = ZKR__OP_CREATES + 1 };
 
 struct zkr__node_watch {
@@ -21,17 +21,17 @@ struct zkr__node_watch {
     struct zkr__timer retry;
     void (*on_change)(void *ctx, int64_t number);
     void *ctx;
-    const char *path; /* text of the watcher's path */
+    const char *path; /* the text in `watcher` */
     struct zkr__cv changed;
     int64_t number;   /* ZKR__COUNT_UNKNOWN before the first answer */
-    uint64_t changes; /* times that the number has changed */
-    uint64_t seen;    /* changes that the caller knows of */
-    int64_t waiting;  /* threads */
+    uint64_t changes; /* how often the number has changed */
+    uint64_t seen;    /* the changes that the caller knows */
+    int64_t waiting;  /* number of waiting threads */
     int64_t failures; /* in a row */
-    int code;         /* why the node cannot be read, 0 = it can */
+    int code;         /* why the node cannot be read; 0 = it can */
     bool asking;      /* a request is in flight */
-    bool armed;       /* a watch is set, and silent so far */
-    bool ended;       /* freed by the answer in flight */
+    bool armed;       /* a watch is set and has not fired */
+    bool ended;       /* the answer in flight will free the watch */
 };
 
 static void free_watch(struct zkr__node_watch *w)
@@ -123,7 +123,7 @@ static void take_answer(struct zkr__node_watch *w,
     }
 }
 
-/* The watch is spent, or gone with its session. */
+/* The watch is used up, or ended with its session. */
 static void disarm(struct zkr__node_watch *w) ZKR__LOCKED
 {
     w->armed = false;
@@ -144,7 +144,7 @@ static void fail(struct zkr__node_watch *w, int code) ZKR__LOCKED
 {
     bool lost = code == ZKR_ECONNLOSS || code == ZKR_ESESSION;
     if (lost && !zkr__connected(w->c)) {
-        return; /* reads again when connected */
+        return; /* look() reads again when connected */
     }
     bool refused = !lost && !zkr_err_retriable(code);
     int64_t pause =
@@ -154,7 +154,7 @@ static void fail(struct zkr__node_watch *w, int code) ZKR__LOCKED
         take_bad_count(w, zkr_strerror(code));
     } else if (refused) {
         give_up(w, code);
-        at = zkr__engine_doubts_at(w->engine); /* it may be allowed again */
+        at = zkr__engine_doubts_at(w->engine); /* the read may be allowed by then */
         zkr__log(w->c, ZKR_LOG_WARN,
                  ZKR__EVENT("watch_failed", .path = w->path,
                             .reason = code == ZKR_ENONODE ? ZKR__NO_CHROOT
@@ -172,13 +172,13 @@ static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
         .kind = kind,
         .path = w->path,
         .watch = w->kind == ZKR__FOLLOW_COUNT ? ZKR__WATCH_VITAL : ZKR__WATCH_NEEDED};
-    /* When no answer is to come, the session ends, and the next session asks. */
+    /* If no answer will arrive, the session ends, and the next session reads again. */
     w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
 }
 
 /*
- * The read found no node, and has left no watch: exists() leaves one. Below a missing chroot every node is missing, so
- * the root is looked at first. A missing count means the same with a chroot and without.
+ * The read found no node and left no watch; exists() sets one. Below a missing chroot every node is missing, so the
+ * root is checked first. A missing count means the same with or without a chroot.
  */
 static void find_missing(struct zkr__node_watch *w) ZKR__LOCKED
 {
@@ -208,7 +208,7 @@ static void look(struct zkr__node_watch *w) ZKR__LOCKED
     }
 }
 
-/* Of two numbers that differ either may be the older one: another read tells. */
+/* Of two different numbers either may be the older, so the node is read again. */
 void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number)
 {
     w->armed = w->armed && number == w->number;
@@ -229,7 +229,7 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
     } else if (asked != ASKED_CHROOT && asked != ZKR__OP_EXISTS && missing) {
         find_missing(w);
     } else if (asked == ZKR__OP_EXISTS && found) {
-        read_node(w); /* made a moment ago */
+        read_node(w); /* created a moment ago */
     } else if (asked != ASKED_CHROOT && (found || missing) && !answer->unwatched) {
         w->armed = true;
         w->failures = 0;
@@ -243,7 +243,7 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline)
 {
     uint64_t seen = w->seen;
-    int before = w->code; /* of the last read, before this call reads again */
+    int before = w->code; /* of the last read, before this call's read */
     bool in_time = true;
     w->waiting++;
     look(w);
@@ -274,14 +274,14 @@ bool zkr__node_watch_busy(const struct zkr__node_watch *w)
     return w && w->waiting > 0;
 }
 
-/* --- what happened --- */
+/* --- events --- */
 
 static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 {
     struct zkr__node_watch *w =
         ZKR__OWNER_OF(listener, struct zkr__node_watch, listener);
     if (state == ZKR_STATE_CONNECTED) {
-        look(w); /* unless libzookeeper sets the watch anew */
+        look(w); /* unless libzookeeper sets the watch again */
     } else if (state != ZKR_STATE_SUSPENDED) {
         disarm(w); /* the session is over */
     }
@@ -307,7 +307,7 @@ static void on_retry(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
     look(w);
 }
 
-/* --- life --- */
+/* --- creation and end --- */
 
 int zkr__node_watch_create(struct zkr__node_watch **out,
                            zkr_client *c,

@@ -36,17 +36,17 @@ bool zkr__revocation_take(const struct zkr__queue *q, bool *more)
 
 /* --- requests to others --- */
 
-/* A longer name is cut in the error. */
+/* A longer name is cut in the error text. */
 enum { SPARED_ROOM = 256 };
 
 struct asking {
     struct zkr__inquiry asked;
     struct zkr__queue *q;
-    enum zkr__op_kind kind;     /* what is done to each node */
-    struct zkr__children nodes; /* the copy of their names */
-    bool missing;               /* a node or the directory is not there */
-    enum zkr__name_kind recipe; /* of a node that is not touched */
-    char spared[SPARED_ROOM];   /* its name; "" = none */
+    enum zkr__op_kind kind;     /* the operation on each node */
+    struct zkr__children nodes; /* with copies of their names */
+    bool missing;               /* a node or the directory does not exist */
+    enum zkr__name_kind recipe; /* kind of the node that was spared */
+    char spared[SPARED_ROOM];   /* name of that node; "" = none */
 };
 
 static void forget_asking(void *inquiry) ZKR__LOCKED
@@ -56,7 +56,7 @@ static void forget_asking(void *inquiry) ZKR__LOCKED
     zkr__queue_unref(a->q);
 }
 
-/* May the node be touched, judging by its name? Any ephemeral node may be deleted. */
+/* May the node be written to or deleted, judging by its name? Any ephemeral node may be deleted. */
 static bool may_touch(const struct asking *a, const struct zkr__child *child)
 {
     return a->kind == ZKR__OP_DELETE ||
@@ -70,7 +70,7 @@ static void spare(struct asking *a, const struct zkr__child *child)
     (void)snprintf(a->spared, sizeof(a->spared), "%s", child->name);
 }
 
-/* A node that has gone meanwhile counts as written to, or deleted. */
+/* A node that is gone by now counts as written to or deleted. */
 static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -96,7 +96,7 @@ static void ask(struct asking *a,
     zkr__mem_free(path);
 }
 
-/* A node that is not ephemeral is left alone. A node that may not be read is judged by its name. */
+/* A node that is not ephemeral is spared. A node that may not be read is judged by its name. */
 static void
 on_looked(void *ctx, unsigned index, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -122,7 +122,7 @@ static bool none(void *ctx, const char *name)
     return false;
 }
 
-/* The first @count of @from. */
+/* Checks the first @count nodes of @from. */
 static int
 look_at(struct asking *a, const struct zkr__children *from, size_t count) ZKR__LOCKED
 {
@@ -161,7 +161,7 @@ on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&a->asked, told ? look_at_holders(a, answer) : answer->code);
 }
 
-/* To @node alone; NULL: to every contender that holds. */
+/* Starts with @node alone; NULL: with every contender that holds. */
 static void begin(struct asking *a, const char *node) ZKR__LOCKED
 {
     if (node) {
@@ -176,7 +176,7 @@ static void begin(struct asking *a, const char *node) ZKR__LOCKED
     }
 }
 
-/* Why nothing was done to the node that was spared. */
+/* Returns the error for the node that was spared. */
 static int refuse(const struct asking *a, const char *dir)
 {
     const struct zkr__maker *maker = zkr__maker_of(a->spared);
@@ -196,7 +196,10 @@ static int refuse(const struct asking *a, const char *dir)
                            dir, a->spared, maker ? maker->name : "another recipe");
 }
 
-/* Do @kind to the child @node; NULL: to every contender that holds. *@refused: a node was spared, and the error says so. */
+/*
+ * Do @kind to the child @node; NULL: to every contender that holds. *@refused: a node was spared, and the error says
+ * so.
+ */
 static int act(struct zkr__queue *q,
                const char *node,
                enum zkr__op_kind kind,
@@ -257,7 +260,7 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
     if (refused) {
         return rc;
     }
-    if (rc == ZKR_ENONODE && chroot) { /* a single node that is gone counts as asked */
+    if (rc == ZKR_ENONODE && chroot) { /* a named node that is gone counts as asked */
         return zkr__fail(rc, dir, "nobody holds %s", dir);
     }
     return rc == ZKR_OK ? rc

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Revocation: a request to a holder to release. The revocation request is ZKR__REVOKE_DATA as data of the holder's node. The
- * claim there sees the request by the watch on its own node, calls its queue's on_revocation, and writes the owner text
- * back.
+ * Revocation asks a holder to release. The revocation request is ZKR__REVOKE_DATA, written as data of the holder's
+ * node. The holder's claim notices the request by the watch on its own node, calls its queue's on_revocation, and
+ * writes the owner text back.
  */
 #ifndef ZKR_LOOK_REVOKE_H
 #define ZKR_LOOK_REVOKE_H
@@ -11,21 +11,18 @@
 #include "session/client.h"
 
 enum zkr__act {
-    ZKR__ASK_HOLDERS, /* the first, and those that hold beside it: zkr_mutex_revoke() */
+    ZKR__ASK_HOLDERS, /* the first, and holders beside it: zkr_mutex_revoke() */
     ZKR__ASK_NODE,    /* zkr_mutex_revoke_node() */
     ZKR__DELETE_NODE  /* zkr_mutex_evict() */
 };
 
 /*
- * Do @what in @q, to the child @node if it is about one. Blocks without the lock. The node of a leader latch is never
- * written to: Curator's latches watch the data of the node ahead, and do not look again after a write.
+ * Do @what in @q, to the child @node unless it is ZKR__ASK_HOLDERS. Blocks without the lock. Never writes to the node
+ * of a leader latch: Curator's latches watch the data of the node ahead, and do not read it again after a write.
  */
 int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node);
 
-/*
- * Take one of the revocation requests that holders in @q have not been told of. False: there is none. @more: there are
- * others.
- */
+/* Take one revocation request that holders in @q do not know yet. False: there is none. @more: there are others. */
 bool zkr__revocation_take(const struct zkr__queue *q, bool *more) ZKR__LOCKED;
 
 #endif

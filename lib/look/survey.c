@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A walk through a tree of nodes, and the locks, elections and semaphores that it finds.
+ * Walks through a tree of nodes and reports the locks, elections and semaphores in it.
  *
- * Nodes are listed as they become known, many at a time. The walk reads, besides, the data of a queue's first holder and
- * first waiter, and of all leases of a semaphore.
+ * The walk lists nodes as they become known, many at a time. It also reads the data of a queue's first holder and first
+ * waiter, and of all leases of a semaphore.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 
 struct entry {
     zkr_survey_entry shown;
-    zkr_contender holder; /* shown.holder points here, or is NULL; see sort() */
+    zkr_contender holder; /* shown.holder points here or is NULL; see sort() */
 };
 
 struct zkr_survey {
@@ -59,35 +59,35 @@ void zkr_survey_free(zkr_survey *s)
 
 /* --- visits --- */
 
-/* No further node is listed while so many requests are in flight. */
+/* No more nodes are listed while this many requests are in flight. */
 enum { WINDOW = 500 };
-/* How often a visit is repeated because a contender has gone meanwhile. */
+/* How often a visit is repeated because a contender's node was deleted meanwhile. */
 enum { TRIES = 4 };
 
-/* What is asked. The tag of a request is made of that and the index of the visit, or of the lease. */
+/* The kinds of request. The tag of a request combines the kind and the index of the visit, or of the lease. */
 enum asked { NAMES, HOLDER, WAITER, LEASE, ASKED };
 
-/* One node that was looked at. */
+/* One node that the walk has visited. */
 struct visit {
     char *path;
     size_t parent; /* index */
     unsigned depth;
-    /* Children of a semaphore, by their names: index, 0 = there is none, as the root is no child. */
+    /* Indexes of children with the names of a semaphore's directories; 0 = none, because the root is no child. */
     size_t leases, gate;
-    size_t others; /* children that are no contenders */
-    /* The queue, if contenders > 0. Of leases, zkr__permits_held() tells how many are held. */
+    size_t others; /* children that are not contenders */
+    /* The queue, if contenders > 0. For leases, zkr__permits_held() counts those that are held. */
     size_t contenders, held;
-    bool ordered;             /* the lowest number holds; otherwise all count as held */
-    bool node;                /* ephemeral itself: it is the holder */
-    enum zkr__name_kind kind; /* of the first */
-    zkr_contender holder;     /* without an owner: it was not read */
-    zkr_contender *leases_read; /* if they are leases: all contenders */
+    bool ordered;               /* the lowest number holds; else all count as held */
+    bool node;                  /* the node is ephemeral, and itself the holder */
+    enum zkr__name_kind kind;   /* of the first contender */
+    zkr_contender holder;       /* without an owner if it was not read */
+    zkr_contender *leases_read; /* if the contenders are leases: all of them */
     int64_t waiting_since_ms;
     bool listed, vanished;
     unsigned pending, tries;
 };
 
-/* A lease whose data are asked for. */
+/* A lease whose data are requested. */
 struct lease {
     size_t visit, number;
 };
@@ -97,9 +97,9 @@ struct walk {
     bool deep, nodes;
     bool spare_own; /* leave out /zookeeper */
     size_t denied;
-    struct visit **visits; /* the first is where the walk begins */
+    struct visit **visits; /* the walk begins at the first */
     size_t count, room;
-    size_t next; /* to be listed */
+    size_t next; /* the next visit to list */
     struct lease *leases;
     size_t lease_count, lease_room;
 };
@@ -134,7 +134,9 @@ static void forget_walk(void *inquiry) ZKR__LOCKED
     zkr__mem_free(s->leases);
 }
 
-/* Make room in @list for one entry more than @count, of @size bytes each. NULL: no memory, and nothing has changed. */
+/*
+ * Make room in @list for one entry more than @count, of @size bytes each. NULL: out of memory, and nothing has changed.
+ */
 static void *grow(void *list, size_t count, size_t *room, size_t size)
 {
     if (count < *room) {
@@ -152,7 +154,7 @@ static void *grow(void *list, size_t count, size_t *room, size_t size)
     return grown;
 }
 
-/* Takes over @path. NULL: no memory. */
+/* Takes over @path. NULL: out of memory. */
 static struct visit *add_visit(struct walk *s, char *path)
 {
     struct visit **visits = grow(s->visits, s->count, &s->room, sizeof(struct visit *));
@@ -167,7 +169,7 @@ static struct visit *add_visit(struct walk *s, char *path)
     return v;
 }
 
-/* --- asking --- */
+/* --- requests --- */
 
 /* A path below the root begins with one slash. */
 static char *join(const char *dir, const char *name)
@@ -214,7 +216,7 @@ static void answered(struct walk *s, int code) ZKR__LOCKED
 
 /* --- names --- */
 
-/* Where to note the index of a directory that is part of a semaphore; NULL: @name is none. */
+/* Returns where to store the index of a semaphore's directory; NULL: @name is none. */
 static size_t *part_of(struct visit *v, const char *name)
 {
     return strcmp(name, "leases") == 0  ? &v->leases
@@ -222,7 +224,7 @@ static size_t *part_of(struct visit *v, const char *name)
                                         : NULL;
 }
 
-/* The two directories of a semaphore are looked at with it. */
+/* The two directories of a semaphore are visited with it. */
 static bool is_wanted(const struct walk *s, struct visit *v, const char *name)
 {
     if (s->spare_own && strcmp(v->path, "/") == 0 && strcmp(name, "zookeeper") == 0) {
@@ -290,7 +292,7 @@ static int look_at_leases(struct walk *s,
     return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
-/* Locks that stand in line behind the node of an unknown recipe wait for it. */
+/* Locks that are behind the node of an unknown recipe wait for it. */
 static bool has_known(const struct zkr__children *children)
 {
     bool known = false;
@@ -362,7 +364,7 @@ take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__
     return code;
 }
 
-/* Below the beginning of the walk, a node that has gone, or that we may not read, is no error. */
+/* Below the start of the walk, a node that is gone or not readable is no error. */
 static int bear(struct walk *s, size_t index, int code)
 {
     bool borne = index > 0 && (code == ZKR_ENONODE || code == ZKR_EAUTH);
@@ -380,7 +382,7 @@ static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 
 /* --- data --- */
 
-/* The index of the visit that a request was about. */
+/* Returns the index of the visit that the request belongs to. */
 static size_t visit_of(const struct walk *s, unsigned tag)
 {
     return tag % ASKED == LEASE ? s->leases[tag / ASKED].visit : tag / ASKED;
@@ -432,7 +434,9 @@ static struct visit *below(const struct walk *s, size_t index)
     return index > 0 ? s->visits[index] : NULL;
 }
 
-/* A semaphore has two directories, one of which may be empty. Other applications may have directories of these names. */
+/*
+ * A semaphore has two directories, one of which may be empty. Other applications may have directories of these names.
+ */
 static bool is_semaphore(const struct walk *s, const struct visit *v)
 {
     const struct visit *leases = below(s, v->leases), *gate = below(s, v->gate);
@@ -453,7 +457,7 @@ static bool is_part_of_semaphore(const struct walk *s, size_t index)
            is_semaphore(s, parent);
 }
 
-/* A new entry. It takes over @holder, if that was read. NULL: no memory. */
+/* Returns a new entry, which takes over @holder if that was read. NULL: out of memory. */
 static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *holder)
 {
     struct entry *e = &out->list[out->count];
@@ -469,7 +473,7 @@ static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *h
     return &e->shown;
 }
 
-/* Does it hold items instead of a lock? Their first node is not ephemeral, and of no known recipe. */
+/* Does the node have items instead of a lock? Then its first child is not ephemeral and of no known recipe. */
 static bool has_items(const struct visit *v)
 {
     const zkr_contender *first = &v->holder;
@@ -544,7 +548,7 @@ static int by_path(const void *a, const void *b)
                   ((const struct entry *)b)->shown.path);
 }
 
-/* Sorting moves the holders. */
+/* Sorting moves the holders, so the pointers to them are set after it. */
 static void sort(zkr_survey *out)
 {
     qsort(out->list, out->count, sizeof(out->list[0]), by_path);
@@ -554,7 +558,7 @@ static void sort(zkr_survey *out)
     }
 }
 
-/* A visit makes two entries at most. */
+/* A visit gives at most two entries. */
 static int make_result(zkr_survey **out, const struct walk *s)
 {
     zkr_survey *result =
@@ -599,7 +603,7 @@ static int read_survey(zkr_client *c,
     s->deep = (flags & ZKR_SURVEY_DEEP) != 0;
     s->nodes = (flags & ZKR_SURVEY_NODES) != 0;
     s->asked.deadline = deadline;
-    /* Below a chroot a node of that name belongs to an application. */
+    /* Below a chroot, a node of that name belongs to an application. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
     if (!add_visit(s, zkr__mem_string(path))) {
         forget_walk(s);
