@@ -83,7 +83,7 @@ enum { QUEUE, GATE, DIRECTORIES };
 /* A list of names, and the data of each node. */
 struct reading {
     struct zkr__inquiry asked;
-    struct zkr__queue *from[DIRECTORIES]; /* the gate is NULL unless for a semaphore */
+    struct zkr__queue *from[DIRECTORIES]; /* GATE only for a semaphore, else NULL */
     zkr_contenders *list[DIRECTORIES];    /* of the gate, only the first contender */
     bool missing;                         /* the queue's directory does not exist */
 };

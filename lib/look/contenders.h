@@ -19,7 +19,7 @@
  * Returns all contenders of @q in order, read in two round trips within options.connect_timeout_ms. A node deleted
  * meanwhile is left out. A missing directory gives an empty list, a missing chroot ZKR_ENONODE.
  *
- * @gate: if @q has the leases of a semaphore, its other queue, needed by zkr__permits_held(); else NULL.
+ * @gate: the other queue of a semaphore, if @q has its leases (see zkr__permits_held()); else NULL.
  *
  * zkr__contenders_await_change() then reports differences from this list. @watch itself may be NULL, for an object that
  * never waits for changes.

@@ -243,7 +243,7 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline)
 {
     uint64_t seen = w->seen;
-    int before = w->code; /* of the last read, before this call's read */
+    int before = w->code; /* of the last read before this call */
     bool in_time = true;
     w->waiting++;
     look(w);
@@ -281,7 +281,7 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
     struct zkr__node_watch *w =
         ZKR__OWNER_OF(listener, struct zkr__node_watch, listener);
     if (state == ZKR_STATE_CONNECTED) {
-        look(w); /* unless libzookeeper sets the watch again */
+        look(w); /* a no-op if libzookeeper sets the watch again */
     } else if (state != ZKR_STATE_SUSPENDED) {
         disarm(w); /* the session is over */
     }

@@ -26,7 +26,7 @@ bool zkr__admission_waits(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__admission_line_up(struct zkr__claim *claim) ZKR__LOCKED;
 /* Remove the claim from its line, and from the count of claims whose nodes are being created. */
 void zkr__admission_leave(struct zkr__claim *claim) ZKR__LOCKED;
-/* After a step: by its phase, count the claim as creating its node, leave it in line, or neither. */
+/* After a step: the claim's phase decides whether the claim counts as creating its node, stays in line, or neither. */
 void zkr__admission_settle(struct zkr__claim *claim) ZKR__LOCKED;
 /* Admit and return the next claim in line. NULL: no claim is in line, or there is no room. */
 struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine) ZKR__LOCKED;

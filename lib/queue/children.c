@@ -202,7 +202,7 @@ void zkr__known_listed(struct zkr__known *known,
                        zkr__child_filter ours,
                        void *ctx)
 {
-    int64_t shown = known->next; /* right behind our last node */
+    int64_t shown = known->next; /* the number after our last node */
     if (children->count > 0 &&
         children->list[children->count - 1].sequence >= known->next) {
         shown = children->list[children->count - 1].sequence + 1;

@@ -38,9 +38,9 @@ int zkr__children_order(struct zkr__children *out,
                         zkr__child_filter dead,
                         void *ctx);
 /*
- * Do reports about a queue include @child? Not if the child is of no known recipe and its number has not been given out
- * yet: such a child would be behind every contender that could enter now. @made: the number of the next child, as the
- * list says; servers whose count is too high include more.
+ * Do lists for the application include @child? Not if the child is of no known recipe and its number has not been given
+ * out yet: such a child would be behind every contender that could enter now. @made: the number of the next child by
+ * the server's count. If that count is too high, more children are included.
  */
 bool zkr__child_is_shown(const struct zkr__child *child, int64_t made);
 /* Like zkr__children_order(), but only children that reports include. The others count as children without a number. */

@@ -227,7 +227,7 @@ static bool line_up(const struct zkr__claim *claim,
     return true;
 }
 
-/* One child that blocks is put in front in place of all unknown nodes there. */
+/* One blocking child in front represents all unknown nodes there. */
 static bool judge(const struct zkr__claim *claim,
                   size_t most,
                   struct zkr__verdict *verdict,

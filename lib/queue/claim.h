@@ -47,7 +47,7 @@ struct zkr__claim {
     enum zkr__hand_over came : 4; /* how the claim last left PARKED */
     /* The list that the claim waits for. */
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
-    /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. From a list sent since the grant. */
+    /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. Known from a list after the grant. */
     enum { ZKR__BEARS_UNKNOWN, ZKR__BEARS, ZKR__BEARS_NOT } bearing : 2;
     unsigned char counted_as; /* its counter in the client's statistics */
     unsigned place;           /* contenders in front at the last list; 0 = not known */

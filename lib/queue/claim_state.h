@@ -294,7 +294,7 @@ struct zkr__claim_state {
     bool member : 1; /* belongs to a group */
     /* Outcome of a member: its node was gone before all members were granted. */
     bool place_lost : 1;
-    bool pauses : 1;    /* a member, or its successor, begins after a pause */
+    bool pauses : 1;    /* a member, or its replacement, starts after a pause */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
     bool kept : 1; /* HELD: without an owner, until the next owner takes the node */
     enum zkr__look_ahead look : 3;
@@ -429,7 +429,7 @@ unsigned zkr__look_later(const struct zkr__claim_state *k);
 bool zkr__worth_repeating(int code);
 /* While we hold: notify the owner of a revocation request, once, and write our text over the request. */
 zkr__step zkr__heed;
-/* Our node is gone, but a node of that name of another session may block the claims behind us: let them list. */
+/* Our node is gone, but another session's node of that name may block the claims behind us: let them list. */
 unsigned zkr__not_past(unsigned todo);
 
 /* Handlers of ZKR__EV_OWN_GONE and so on. */

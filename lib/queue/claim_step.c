@@ -493,7 +493,7 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     if (!k->keeps_place) {
         return zkr__lose(k, e, ZKR_LOST_LEASE);
     }
-    if (k->told != 0) { /* our text may not be back over the request: read the node */
+    if (k->told != 0) { /* the request may still be in our node: read the node */
         k->own = ZKR__OWN_NONE;
     }
     return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
@@ -527,7 +527,7 @@ static unsigned on_taken(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->kept = false;
         k->waited = e->passed;
         k->holds++;
-        /* Metadata describe the first hold by a node. */
+        /* The metadata describe only the first hold of a node. */
         k->metadata =
             k->metadata == ZKR__METADATA_DUE ? ZKR__METADATA_WRITTEN : k->metadata;
     }

@@ -80,7 +80,7 @@ static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCK
     zkr__mem_free(ghost);
 }
 
-/* The servers have ended the session, and so all sessions before it. */
+/* The servers have ended the session, and all earlier ones. */
 static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost, *next;

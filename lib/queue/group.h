@@ -46,7 +46,7 @@ struct zkr__group {
     enum zkr__group_state state;
     int failure;                 /* FAILED, or about to fail: ZKR_E…; 0 = none */
     int detail;                  /* ZooKeeper's code of the failure, or 0 */
-    struct zkr__queue *fails_in; /* NULL = the failure is of no single one */
+    struct zkr__queue *fails_in; /* NULL = no single queue failed */
     /* Called when the state or the first claim has changed. May free the group. */
     void (*on_change)(struct zkr__group *group, void *ctx);
     void *ctx;

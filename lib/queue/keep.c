@@ -53,7 +53,7 @@ struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d)
     return first;
 }
 
-/* The claim is behind the claims with nodes there. */
+/* The claim waits behind all claims with nodes in the directory. */
 int64_t zkr__keep_place(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
@@ -102,10 +102,7 @@ void zkr__keep_event(struct zkr__claim *claim, const struct zkr__claim_event *e)
 {
     note_contention(claim);
     if (e->kind == ZKR__EV_WRITTEN && e->code != ZKR_OK && claim->stands) {
-        /*
-         * The write may still arrive: it precedes a delete of the node, but it would not precede a hold by the same
-         * node.
-         */
+        /* The write may still arrive. It would precede a delete of the node, but not a hold by the same node. */
         zkr__keep_end(claim);
     }
 }

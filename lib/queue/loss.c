@@ -28,7 +28,7 @@ const char *zkr_lost_reason_name(int reason)
 }
 
 struct zkr__loss {
-    zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
+    zkr_lost seen;       /* seen.reason: explained by `text`; 0 = none yet */
     const char *gave_up; /* why we ended the session; NULL = the servers did */
     bool early;          /* the session ended earlier than its timeout allows */
     int64_t slow_ms;     /* how long the last answer took; 0 = not the reason */

@@ -15,7 +15,7 @@ struct zkr__engine;
 struct zkr__queue {
     /* --- what the recipe chooses --- */
     const char *dir; /* parent */
-    /* The parent is this child of dir, but is measured as dir; NULL = the parent is dir. */
+    /* The parent is this child of dir, with its metrics under dir; NULL = the parent is dir. */
     const char *below;
     enum zkr__name_kind kind; /* of the nodes of these claims */
     /* Bits 1 << kind: the other kinds of node that may be in the directory. */

@@ -263,7 +263,7 @@ int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms)
     return rc;
 }
 
-/* --- writes of the application while it is held --- */
+/* --- writes of the application under the lock --- */
 
 static int write(zkr_mutex *m, const struct zkr__writes *writes)
 {

@@ -15,7 +15,7 @@
 ZKR__OPTIONS_CHECK(zkr_semaphore_options, 7, watch_node);
 
 struct zkr_semaphore {
-    struct zkr__recipe r; /* its queue: the leases; watch NULL = max is fixed */
+    struct zkr__recipe r; /* queue: leases; watch: max_from, NULL = fixed max */
     struct zkr__gate gate;
     int64_t max;
 };

@@ -498,7 +498,7 @@ int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size)
     return rc;
 }
 
-/* --- writes of the application while it is held --- */
+/* --- writes of the application while the ticket is held --- */
 
 static int write(zkr_ticket *t, const struct zkr__writes *writes)
 {
