@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# coverage.sh: which lines and branches of lib/ the tests run, by file; too few are an error.
+# coverage.sh: which lines and branches of lib/ the tests run, by file, and MC/DC of the files that only decide; too
+# little is an error.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -21,6 +22,10 @@ table() {
             build/coverage/uncovered
 }
 
+conditions() {
+    python3 test/coverage/conditions.py build/coverage gcov test/coverage/undecided
+}
+
 [ $# -eq 0 ] || die 64 'usage: ./run coverage'
 need "${packages_build[@]}" "${packages_test[@]}" gcc gcovr
 want_peers
@@ -30,4 +35,9 @@ begin coverage 'tests, gcc' tools/ctest.sh coverage -j 3
 await_all
 [ "$failed_status" -eq 0 ] || end_of_stages coverage
 stage 'coverage' table
+if [ "$(gcc -dumpversion | cut -d . -f 1)" -ge 14 ]; then
+    stage 'MC/DC of the files that only decide' conditions
+else
+    say '==> MC/DC is not measured: it needs gcc 14 or later'
+fi
 end_of_stages coverage

@@ -80,6 +80,19 @@ static const char *const examples[] = {
     "SECOND: ahead-told > CONFIRMING; got-own ours > HELD notify",
     "DEEPER: ahead-told > CONFIRMING get-own; ahead-gone > same; got-own ENONODE > CREATING create step-aside anew",
     "PARKED: ahead-told unsure > PROVING prove; ahead-gone > same; proved > HELD notify",
+    /* The node of a release is kept, with a watch, for the next hold. A hold that was not kept is not taken. */
+    "HELD: kept > HELD get-own; got-own ours > same; taken > same",
+    "WATCHED: taken > same; kept > same; taken > same; leave > REMOVING hand-over remove anew; kept > same",
+    "LISTING: kept > same",
+    /* A create whose answer says where the node stands grants at once. */
+    "CREATING: created placed first > HELD quiet notify",
+    "CREATING: created bare down > PAUSED-LISTING",
+    /* An event or an answer that comes late meets another phase, and changes nothing. */
+    "PARKED: created > same; proved > same; removed > same",
+    "HELD: noted > same; own-unchecked down > same",
+    "REMOVING: got-own ours > same; noting > same",
+    "DOWNGRADING: own-changed > same",
+    "LISTING: ahead-changed > same; before-changed > same; lease-over > same",
     /* What cannot be used is dropped. */
     "PARKED: ahead-told down > same; ahead-gone > HELD notify",
     "BEHIND-UNKNOWN: got-own ours > same; ahead-told > same",
@@ -430,6 +443,8 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_DOWNGRADE] = "downgrade",
     [ZKR__EV_DOWNGRADED] = "downgraded",
     [ZKR__EV_LEAVE] = "leave",
+    [ZKR__EV_KEPT] = "kept",
+    [ZKR__EV_TAKEN] = "taken",
 };
 
 static const char *const phases[] = {

@@ -196,3 +196,16 @@ ZKT_UNIT_CASE(a_node_has_the_name_that_was_asked_for)
     assert_int_equal(sequence, INT64_C(-2147483648));
 #undef MINE
 }
+
+/* A node is protected by a GUID in front of a name of its own kind. */
+ZKT_UNIT_CASE(a_protected_name_has_a_guid_and_its_kind)
+{
+#define GUID "_c_01234567-89ab-4def-8123-456789abcde0-"
+    assert_true(zkr__name_is_protected(GUID "lock-0000000007", ZKR__NAME_LOCK));
+    assert_false(zkr__name_is_protected(GUID "lock-0000000007", ZKR__NAME_READ));
+    assert_false(zkr__name_is_protected(GUID "lock-0000000007", ZKR__NAME_OTHER));
+    assert_false(zkr__name_is_protected("lock-0000000007", ZKR__NAME_LOCK));
+    assert_false(zkr__name_is_protected(
+        "_d_01234567-89ab-4def-8123-456789abcde0-lock-0000000007", ZKR__NAME_LOCK));
+#undef GUID
+}

@@ -50,6 +50,44 @@ ZKT_UNIT_CASE(the_third_needs_the_end_of_two)
     }
 }
 
+/*
+ * The holders at the head of a queue: readers and leases hold together, others alone, and Curator's downgrade has two nodes
+ * of one number.
+ */
+ZKT_UNIT_CASE(holders_are_the_first_or_those_of_its_kind)
+{
+    enum { LOCK = ZKR__NAME_LOCK, READ = ZKR__NAME_READ, WRITE = ZKR__NAME_WRITE };
+    enum { LEASE = ZKR__NAME_LEASE };
+    static const struct {
+        size_t count;
+        int kinds[3];
+        int64_t numbers[3];
+        size_t holders;
+    } rows[] = {
+        {0, {0}, {0}, 0},
+        {1, {LOCK}, {1}, 1},
+        {2, {LOCK, LOCK}, {1, 2}, 1},
+        {2, {LOCK, READ}, {1, 1}, 1},
+        {1, {READ}, {1}, 1},
+        {3, {READ, READ, WRITE}, {1, 2, 3}, 2},
+        {3, {LEASE, LEASE, LEASE}, {1, 2, 3}, 3},
+        {1, {WRITE}, {1}, 1},
+        {2, {WRITE, WRITE}, {1, 1}, 1},
+        {3, {WRITE, READ, READ}, {1, 1, 2}, 2},
+        {2, {WRITE, READ}, {1, 2}, 1},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        struct zkr__child list[3];
+        for (size_t at = 0; at < 3; at++) {
+            list[at] =
+                (struct zkr__child){.kind = (enum zkr__name_kind)rows[i].kinds[at],
+                                    .sequence = rows[i].numbers[at]};
+        }
+        const struct zkr__children all = {.list = list, .count = rows[i].count};
+        assert_int_equal(zkr__rule_holders(&all), rows[i].holders);
+    }
+}
+
 /* --- read-write locks --- */
 
 /* Every short queue of mutex nodes, readers and writers: @code in base 3. */
