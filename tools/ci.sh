@@ -111,6 +111,7 @@ need "${packages_build[@]}" "${packages_test[@]}" "${packages_lint[@]}" "${packa
 need_lint_tools
 need_sanitizers
 want_peers
+want_prometheus
 no_logs
 if [ -n "$regex" ]; then some; else everything; fi
 [ "$fresh" = no ] || for release in bookworm trixie forky; do

@@ -112,6 +112,19 @@ want_peers() {
         say "==> not to be had: ${packages_peers[*]} $old; tests that need them will be left out"
 }
 
+# The package starts a service on port 9090, so its programs are unpacked into build/, and it is not installed.
+want_prometheus() {
+    local dir=build/prometheus
+    if installed prometheus || [ -x "$dir/usr/bin/promtool" ]; then
+        return
+    fi
+    say '==> looking for prometheus'
+    update_once
+    mkdir -p "$dir"
+    (cd "$dir" && apt-get -q download prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb) ||
+        say '==> not to be had: prometheus; the tests of alerts will be left out'
+}
+
 # The run-time libraries of clang's sanitizers come in a package of clang's own version.
 need_sanitizers() {
     local name version

@@ -18,7 +18,10 @@ case ${1:-}:$# in
 esac
 
 need "${packages_build[@]}" "${packages_test[@]}"
-[ "$preset" = test ] || want_peers
+if [ "$preset" = all ]; then
+    want_peers
+    want_prometheus
+fi
 if [ ${#only[@]} -gt 0 ]; then
     tools/build.sh test -
     mapfile -t targets < <(tools/ctest.sh --needs all "${only[@]}")

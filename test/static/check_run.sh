@@ -25,6 +25,7 @@ printf '#!/bin/sh\necho "did: proof_claims $*"\n' >"$tree/build/plain/test/proof
 chmod +x "$tree/build/plain/test/proof_claims"
 
 stub() { # NAME TEXT: a program on the machine
+    rm -f "$tmp/bin/$1" # a link to the program of this system
     printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
     chmod +x "$tmp/bin/$1"
 }
@@ -190,6 +191,18 @@ machine 0 bsh
 stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
 says 0 test --all
 has 'not to be had: .* bsh' 'did: ctest --preset all'
+machine 0 prometheus
+says 0 test --all
+has 'did: apt-get .*download prometheus' 'not to be had: prometheus; .*left out$' 'did: ctest --preset all'
+machine 0 prometheus
+stub dpkg-deb 'mkdir -p usr/bin && /bin/ln -s /bin/true usr/bin/promtool'
+stub apt-get 'echo "did: apt-get $*"; : >prometheus_1.deb'
+says 0 test --all
+has 'did: apt-get .*download prometheus'
+hasnt 'installing\|not to be had'
+says 0 test --all
+hasnt 'did: apt-get'
+machine 0
 says 0 test -R some
 has 'did: cmake --build build/test .*--target chaos test_unit_path with_server$' 'did: ctest --preset all .*-R some$'
 stub ctest 'exit 8'
