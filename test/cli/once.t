@@ -89,6 +89,8 @@ What fails is run again, and so is what was told to end, or was killed.
   $ zkr once -E7 -n --every=1d /p true
   2> zkr: /p is held by another; 'zkr status /p' shows by whom
   [7]
+  $ zkr once -E7 -n -q --every=1d /p true
+  [7]
   $ kill -TERM ${pid[host]}
   $ await host
   $ bg host zkr once --every=1d /p sh -c 'echo runs; sleep 60'

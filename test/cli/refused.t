@@ -23,7 +23,7 @@ Every mistake on the command line is 64.
   > -z 127.0.0.1:2181/a//b lock /p true
   > lock
   > lock -n
-  > lock -q /p true
+  > elect -q /p true
   > lock --nosuch /p true
   > lock --exclusive=1 /p true
   > lock -E 256 /p true

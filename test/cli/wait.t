@@ -26,6 +26,23 @@ A conflict is 1 or what was asked for. The limits leave room for a busy machine 
   2> zkr: /p is held by another; 'zkr status /p' shows by whom
   [42]
 
+With -q it is not said, whatever is full or held. That no server answers is.
+
+  $ zkr lock -n -q /p true
+  [1]
+  $ zkr lock -q -w 0.5 -E 42 /p true
+  [42]
+  $ zkr lock -n -q -E 0 --any /p -- true
+  $ zkr lock -nq --permits=1 /permits zkr lock -n -q --permits=1 /permits true
+  [1]
+  $ queued waiter /p
+  $ zkr lock -q --max-queue=1 /p true
+  [1]
+  $ let_go waiter
+  $ refused 75 <<END
+  > -z 127.0.0.1:1 --connect-timeout 0.2 lock -n -q /p true
+  > END
+
 A wait takes as long as asked for.
 
   $ began=$(ms)

@@ -61,6 +61,9 @@ static int no_answer(struct lock *l, bool done)
 
 static int conflict(const struct lock *l)
 {
+    if (l->o.quiet) {
+        return (int)l->o.conflict;
+    }
     return cli_fail((int)l->o.conflict,
                     l->o.permits_max > 0
                         ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
@@ -78,6 +81,9 @@ static int conflict(const struct lock *l)
 
 static int full(const struct lock *l)
 {
+    if (l->o.quiet) {
+        return (int)l->o.conflict;
+    }
     return cli_fail((int)l->o.conflict,
                     "%lld wait for %.1000s already; 'zkr status %.1000s' shows them",
                     (long long)l->o.max_queue, l->held.path, l->held.path);

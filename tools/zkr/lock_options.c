@@ -21,6 +21,7 @@ static const char usage[] =
     "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
     "                                0 = -n\n"
     "      --max-queue N             fail if so many wait already\n"
+    "  -q                            say nothing if others hold it\n"
     "  -E, --conflict-exit-code N    exit code if it was not obtained; default 1\n"
     "  -x, -e, --exclusive           the default\n"
     "  -s, --shared                  together with others that hold it by -s\n"
@@ -58,6 +59,7 @@ static const char once_usage[] =
     "                                fail rather than wait while it runs elsewhere\n"
     "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
     "                                0 = -n\n"
+    "  -q                            say nothing if it runs elsewhere\n"
     "  -E, --conflict-exit-code N    exit code if it ran elsewhere; default 1\n"
     "  -c, --command TEXT            give TEXT to the shell\n"
     "      --verbose                 say why it was not run\n\n"
@@ -164,6 +166,7 @@ static int take_rows(struct lock_options *o, struct held *h)
         {"nonblocking", 'n', take_no_wait, &o->wait_ms, NULL},
         {"wait", 'w', option_seconds, &o->wait_ms, "seconds"},
         {"timeout", 'w', option_seconds, &o->wait_ms, "seconds"},
+        {NULL, 'q', option_on, &o->quiet, NULL},
         {"conflict-exit-code", 'E', option_int, &conflict, "0 to 255"},
         {"max-queue", 0, option_int, &max_queue, "a number from 1 on"},
         {"command", 'c', option_text, &g->text, "a text"},

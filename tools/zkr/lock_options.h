@@ -23,6 +23,7 @@ struct lock_options {
     int64_t max_queue; /* 0: no --max-queue */
     int64_t every_ms;  /* of zkr once; else 0 */
     int64_t conflict;  /* the exit code */
+    bool quiet;        /* no line when others hold it */
 };
 
 /** Sets the defaults. False: out of memory. Call lock_options_end() in any case. */

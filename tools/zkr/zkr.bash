@@ -88,11 +88,11 @@ _zkr() {
         ;;
     once)
         words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -E --conflict-exit-code --every
-            --on-revoke -c --command -i --id --kill-signal --kill-after --max-queue --lock-delay
+            -q --on-revoke -c --command -i --id --kill-signal --kill-after --max-queue --lock-delay
             --min-hold --stats --no-guardian"
         ;;
     lock)
-        words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -E --conflict-exit-code -x -e
+        words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -q -E --conflict-exit-code -x -e
             --exclusive -s --shared --rw --permits --also --any --on-revoke -c --command -i --id
             --kill-signal --kill-after --max-queue --lock-delay --min-hold --stats --no-guardian
             -o --close"
