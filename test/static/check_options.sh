@@ -53,7 +53,7 @@ helped '' | same '' '--help'
 in_page 'GLOBAL OPTIONS' | same '' 'zkr.1'
 completed >"$tmp/global"
 same '' completion <"$tmp/global"
-for sub in lock elect status ls revoke; do
+for sub in lock elect status ls wait check revoke; do
     file=cmd_$sub.c
     [ $sub != lock ] || file=lock_options.c
     taken "$file" >"$tmp/taken"

@@ -85,6 +85,17 @@ int ask_has_permits(const struct env *env, const char *path, bool *out)
     return status;
 }
 
+int ask_node(const struct env *env, const char *path, zkr_node *out, bool *missing)
+{
+    struct question q = {0};
+    while (may_ask(env, &q)) {
+        int rc = zkr_client_get(env->client, path, NULL, 0, out, sizeof(*out));
+        *missing = rc == ZKR_ENONODE;
+        q.rc = *missing ? ZKR_OK : rc;
+    }
+    return q.status;
+}
+
 int ask_survey(const struct env *env, const char *path, int64_t flags, zkr_survey **out)
 {
     struct question q = {0};

@@ -32,6 +32,8 @@ int ask_list(const struct env *env, struct ask_source of, zkr_contenders **out);
 int ask_lists(const struct env *env, struct ask_list *lists, size_t count);
 /** Is @path a semaphore of which permits are held? */
 int ask_has_permits(const struct env *env, const char *path, bool *out);
+/** Which node @path is. *missing: there is none. */
+int ask_node(const struct env *env, const char *path, zkr_node *out, bool *missing);
 /** The locks at and below @path. @flags: ZKR_SURVEY_… or 0. *out: NULL when there is no such node. */
 int ask_survey(const struct env *env,
                const char *path,

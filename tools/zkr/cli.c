@@ -12,6 +12,13 @@
 
 #include "say.h"
 
+static int (*divert)(int status, const char *text);
+
+void cli_divert(int (*take)(int status, const char *text))
+{
+    divert = take;
+}
+
 int cli_fail(int status, const char *format, ...)
 {
     enum { PREFIX = sizeof("zkr: ") - 1 };
@@ -21,6 +28,9 @@ int cli_fail(int status, const char *format, ...)
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
     int printed = vsnprintf(line + PREFIX, sizeof(line) - PREFIX, format, args);
     va_end(args);
+    if (divert) {
+        return status != 0 ? divert(status, line + PREFIX) : 0;
+    }
     say_line(line, PREFIX + (size_t)(printed > 0 ? printed : 0), false);
     return status;
 }

@@ -27,6 +27,11 @@ static inline int cli_exit_signal(int signo)
  */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/**
+ * From now on @take gets the text of each failure, and cli_fail() returns what @take does. Nothing is written on stderr, nor are
+ * notes. @take may be called by several threads.
+ */
+void cli_divert(int (*take)(int status, const char *text));
 /** The same message for an event that is no failure. */
 #define cli_note(...) ((void)cli_fail(0, __VA_ARGS__))
 

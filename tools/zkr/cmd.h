@@ -11,5 +11,6 @@ int cmd_status(struct env *env);
 int cmd_ls(struct env *env);
 int cmd_revoke(struct env *env);
 int cmd_wait(struct env *env);
+int cmd_check(struct env *env);
 
 #endif

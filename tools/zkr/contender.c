@@ -38,16 +38,17 @@ const char *contender_name(const zkr_contender *c)
     return *c->owner ? c->owner : c->node;
 }
 
-static int64_t wall_ms(void)
+int64_t contender_ms_since(int64_t since_ms)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    int64_t ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - since_ms;
+    return ms > 0 ? ms : 0;
 }
 
 void contender_age(char *buf, size_t size, int64_t since_ms)
 {
-    text_age(buf, size, wall_ms() - since_ms);
+    text_age(buf, size, contender_ms_since(since_ms));
 }
 
 void contender_held_for(char *buf, size_t size, const zkr_contender *c)
@@ -83,14 +84,13 @@ static void fields_json(struct json *j, const zkr_contender *c)
 
 void contender_json(struct json *j, const zkr_contender *c, size_t i, bool holds)
 {
-    int64_t age = wall_ms() - c->created_ms;
     json_int(j, "position", (int64_t)i + 1);
     json_bool(j, "holder", holds);
     json_text(j, "node", c->node);
     json_text(j, "owner", c->asked ? "" : c->owner);
     json_session(j, true, c->session_id);
     json_int(j, "created_ms", c->created_ms);
-    json_int(j, "age_ms", age > 0 ? age : 0);
+    json_int(j, "age_ms", contender_ms_since(c->created_ms));
     json_int(j, "fencing_token", c->fencing_token);
     json_int(j, "sequence", c->sequence);
     json_text(j, "kind", contender_kind(c->kind));

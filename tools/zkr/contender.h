@@ -20,6 +20,8 @@ const char *contender_name(const zkr_contender *c);
 const char *contender_recipe(const zkr_contender *c);
 /** The word for a ZKR_KIND_. */
 const char *contender_kind(int kind);
+/** The milliseconds since @since_ms, in milliseconds since 1970; 0 if that is in the future. */
+int64_t contender_ms_since(int64_t since_ms);
 /** For how long it has been held, such as "2m05s", or "<3m10s" when only a limit of it is known. */
 void contender_held_for(char *buf, size_t size, const zkr_contender *c);
 /** The time since @since_ms, in milliseconds since 1970, such as "2m05s". */

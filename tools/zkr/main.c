@@ -22,6 +22,7 @@ static const char usage[] =
     "  status  who holds a lock, and who waits for it\n"
     "  ls      the locks below a path\n"
     "  wait    until a lock is free, without taking it\n"
+    "  check   the state of a lock, for Nagios and Icinga\n"
     "  revoke  ask the holder of a lock to release it\n\n"
     "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
     "                             else 127.0.0.1:2181\n"
@@ -45,9 +46,9 @@ static const char usage[] =
 static const struct {
     const char *name;
     int (*run)(struct env *env);
-} commands[] = {{"lock", cmd_lock},     {"once", cmd_lock}, {"elect", cmd_elect},
-                {"status", cmd_status}, {"ls", cmd_ls},     {"wait", cmd_wait},
-                {"revoke", cmd_revoke}};
+} commands[] = {{"lock", cmd_lock},     {"once", cmd_lock},    {"elect", cmd_elect},
+                {"status", cmd_status}, {"ls", cmd_ls},        {"wait", cmd_wait},
+                {"check", cmd_check},   {"revoke", cmd_revoke}};
 
 static int run(struct env *env)
 {
@@ -61,9 +62,9 @@ static int run(struct env *env)
         return rc;
     }
     if (optind >= g->argc) {
-        return options_refuse(
-            g, "which subcommand? lock, once, elect, status, ls, wait or "
-               "revoke");
+        return options_refuse(g,
+                              "which subcommand? lock, once, elect, status, ls, wait, "
+                              "check or revoke");
     }
     g->argc -= optind;
     g->argv += optind;

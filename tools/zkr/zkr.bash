@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
             --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --max-queue | --health | --every | --failures | --to | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
+            --max-queue | --health | --every | --failures | --to | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token | --held-longer-than | --waiting-more-than)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         --any)
@@ -35,7 +35,7 @@ _zkr() {
             ;;
         esac
         # Behind PATH, or behind the -- of --any, comes a command: its words are completed as if it stood alone.
-        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|ls|wait|revoke) ]]; then
+        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|ls|wait|check|revoke) ]]; then
             if declare -F _command_offset >/dev/null && [[ ${COMP_WORDS[i + 1]} != -c ]]; then
                 _command_offset $((i + 1))
             fi
@@ -76,7 +76,8 @@ _zkr() {
         return
         ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --permits | --also | --token)
+        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --permits | --also | --token | \
+        --held-longer-than | --waiting-more-than)
         return
         ;;
     esac
@@ -84,7 +85,7 @@ _zkr() {
     local words=''
     case $subcommand in
     '')
-        words="$global lock once elect status ls wait revoke"
+        words="$global lock once elect status ls wait check revoke"
         ;;
     once)
         words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -E --conflict-exit-code --every
@@ -109,6 +110,9 @@ _zkr() {
         ;;
     wait)
         words="$global -w --wait"
+        ;;
+    check)
+        words="$global --held-longer-than --waiting-more-than --nobody-leads --no-quorum -w --wait --json"
         ;;
     revoke)
         words="$global -w --wait --force --token"
