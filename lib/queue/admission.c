@@ -151,8 +151,8 @@ void zkr__admission_settle(struct zkr__claim *claim)
 }
 
 /*
- * The first claim in line with a group whose nodes are already being created. Those members count as joining until this
- * claim has its node. So a large group ahead of it in line would wait for them, and they for the claim.
+ * The first claim in line with a group whose nodes are already being created. The other members count as joining until
+ * this claim has its node. So a large group ahead of it in line would wait for them, and they for the claim.
  */
 static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
 {

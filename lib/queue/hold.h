@@ -4,7 +4,7 @@
  * a ticket, a latch, a selector. A hold in one queue has a claim. A hold in several queues has a group of claims, and
  * is held when all of them are.
  *
- * A grant is *taken* when the owner is told of it. If a grant ends before that, nothing is lost: the hold enters the
+ * A grant is *taken* once the owner knows of it. If a grant ends before that, nothing is lost: the hold enters the
  * queue again, within its deadline. All functions need the client's lock.
  *
  *                        taken             lease bound passed (keeps_place)

@@ -42,8 +42,8 @@ static void leave_out(struct zkr__claim *claim,
                       ZKR__EVENT("node_unreadable", .path = claim->q->dir,
                                  .node = zkr__path_name(claim->node),
                                  .reason =
-                                     "it is held all the same; that it is deleted "
-                                     "by hand may be noticed late"),
+                                     "it is held all the same; if somebody deletes it, "
+                                     "that may be noticed late"),
                       "zookeeper_code=%d", answer->zk_rc);
     }
     zkr__claim_tell(claim, ZKR__EV_OWN_UNCHECKED);

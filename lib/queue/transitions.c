@@ -307,7 +307,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
                                        : 0;
 }
 
-/* an earlier request is told with the grant */
+/* an earlier request is reported with the grant */
 static unsigned unseen(struct zkr__claim_state *k)
 {
     k->own = ZKR__OWN_NONE;

@@ -156,7 +156,7 @@ bool zkr__dispatch_run_one(struct zkr__dispatch *d)
     return call != NULL;
 }
 
-/* --- by hand --- */
+/* --- calls that the application runs --- */
 
 static void end_turn(struct zkr__dispatch *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The queue of the application's callbacks. They run in order, one at a time, with no lock of the library held: on a
- * thread of the library or, "by hand" (option dispatch_by_application), on a thread of the application. The lock of the
+ * thread of the library or, with the option dispatch_by_application, on a thread of the application. The lock of the
  * queue is a leaf, so a call may be posted under any other lock.
  */
 #ifndef ZKR_SESSION_DISPATCH_H
@@ -34,12 +34,12 @@ struct zkr__dispatch {
     bool started, stop;
     bool held;    /* the thread must not run calls yet */
     bool over;    /* the thread has run its last call */
-    bool taken;   /* by hand: a thread has the turn to run calls */
-    int event_fd; /* by hand: readable while calls are queued; else -1 */
+    bool taken;   /* dispatch_by_application: a thread has the turn to run calls */
+    int event_fd; /* dispatch_by_application: readable while calls are queued; else -1 */
 };
 
 void zkr__dispatch_init(struct zkr__dispatch *d);
-/* Start a thread, or prepare to run calls by hand. Call one of the two, once. Returns 0 or errno. */
+/* Start a thread, or prepare for calls that the application runs. Call one of the two, once. Returns 0 or errno. */
 int zkr__dispatch_start(struct zkr__dispatch *d);
 int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d);
 /* Before the start: keep the thread from running calls until zkr__dispatch_go(), or until it must end. */

@@ -52,7 +52,7 @@ static struct {
     atomic_int ended; /* the state that was reported, or -1 */
 } check = {.held = {-1, -1}, .waiting = {-1, -1}, .wait_ms = 10000, .ended = -1};
 
-/* What is reported. */
+/* The line to print, and the state behind it. */
 struct report {
     enum state state;
     char text[2048];

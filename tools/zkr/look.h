@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What zkr status and zkr check read at a path: who holds a lock of whatever kind, and who waits for it. */
+/* What zkr status and zkr check read at a path: the holders and waiters of a lock of any kind. */
 #ifndef ZKR_CLI_LOOK_H
 #define ZKR_CLI_LOOK_H
 
