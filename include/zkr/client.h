@@ -238,6 +238,31 @@ ZKR_API int zkr_client_finish(zkr_client *c, int64_t timeout_ms);
 ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
 
 /**
+ * Move the session to another server of the list, chosen at random, with all that is held: for instance when all
+ * servers run again after a restart that has left every client on some of them.
+ *
+ * The client waits for a random time of at most 10 s, so that many clients that are called at once do not move
+ * at once. Then it leaves its server at a moment without a request in flight, and, if it holds anything, with
+ * at least three eighths of the session timeout left on the lease. It tries one other server after the other, each for
+ * an eighth of the session timeout, and returns to its old server after each that does not answer. If no other server
+ * answers, the client stays where it was, and logs event=not_rebalanced with the reason. So it does if no
+ * suitable moment comes within two session timeouts. A client with one server, or without a connection when the
+ * time has passed, does nothing. A call while an earlier move is not over does nothing either.
+ *
+ * @c  borrowed.
+ *
+ * Returns ZKR_OK (the move is planned), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no. options.on_state is called with ZKR_STATE_SUSPENDED, and with ZKR_STATE_CONNECTED at the
+ *           other server.
+ * Threads:  any, callbacks too.
+ * Session:  goes on. Holds, leaders and places in queues stay. Calls wait until the new connection is up.
+ * Cost:     a connection, with the watches of the session.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_client_rebalance(zkr_client *c);
+
+/**
  * End all waits on the client, so that the threads of the application can finish.
  *
  * Every call that waits on the client, or on an object that was made on it, returns ZKR_ECLOSED: acquires,

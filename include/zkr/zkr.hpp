@@ -248,6 +248,8 @@ class client
     {
         return detail::obtained(zkr_client_finish(get(), time.ms));
     }
+    /** Move to another server, with all that is held, after a random pause of at most 10 s. */
+    void rebalance() { detail::must(zkr_client_rebalance(get())); }
     /** End every wait on the client, and keep what is held. */
     void shutdown() { detail::must(zkr_client_shutdown(get())); }
 

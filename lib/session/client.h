@@ -79,6 +79,14 @@ struct zkr__lookup {
     char why[200];     /* why there are none */
 };
 
+/* The wanted move to another server (rebalance.h). Times are by zkr__now(). */
+struct zkr__rebalance {
+    int64_t at; /* no move before this; 0 = no move is wanted */
+    int64_t by; /* give the move up then, if the client could not leave its server */
+    size_t first,
+        tried; /* index of the first server to try, and number of servers tried */
+};
+
 /* The last session, while no server has confirmed its end (finish.h). Times are by zkr__now(). */
 struct zkr__rest {
     int64_t session; /* 0 = not ended yet */
@@ -128,6 +136,7 @@ struct zkr_client {
     int64_t list_by;    /* leave the connection by then, despite requests in flight */
     int64_t list_pause; /* pause before the handle gets the update again */
     struct zkr__lookup lookup;
+    struct zkr__rebalance rebalance;
     struct zkr__resolver *resolvers; /* list: threads that are not joined yet */
 
     /* --- session --- */

@@ -556,6 +556,7 @@ void zkr__link_free(struct zkr__link *link)
     free_list(&link->pending);
     zkr__watches_free(&link->watches);
     zkr__mem_free(link->servers);
+    zkr__mem_free(link->home);
     zkr__mem_free(link);
 }
 

@@ -45,9 +45,13 @@ struct zkr__link {
     size_t heard; /* answers of servers since the close began */
     int64_t close_at; /* no close before this, by zkr__now() */
     char *servers;    /* numeric addresses */
-    int64_t guarded;  /* the session that the guardian knows; 0 = none */
-    int64_t begun;    /* CLOCK_BOOTTIME before it was opened */
-    int64_t check_at; /* when to look names up, if still not connected */
+    /* The server that the handle has left, while the handle has one server (rebalance.h). NULL = it has all servers. */
+    char *home;
+    bool returns;        /* that one server is @home, or the move has ended there */
+    int64_t alone_until; /* without a connection, the handle gets other servers then */
+    int64_t guarded;     /* the session that the guardian knows; 0 = none */
+    int64_t begun;       /* CLOCK_BOOTTIME before it was opened */
+    int64_t check_at;    /* when to look names up, if still not connected */
     struct zkr__watches watches;
     struct zkr__request *pending; /* list, oldest first */
     struct zkr__link *next;       /* in client.dead */

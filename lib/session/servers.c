@@ -203,6 +203,36 @@ void zkr__follow_begin(struct zkr__link *link)
     link->check_at = zkr__now(c) + CHECK_MOST_MS * ZKR__MS;
 }
 
+void zkr__follow_tell(zkr_client *c, const char *servers, bool anew)
+{
+    struct zkr__link *link = c->link;
+    link->moved = true;
+    bool left = c->door->set_servers(link->zh, servers, anew);
+    if (!zkr__connected(c)) {
+        zkr__no_answer_yet(c);
+    } else if (left) {
+        zkr__session_down(c);
+    }
+}
+
+static void take_servers(struct zkr__link *link, char *servers)
+{
+    zkr__mem_free(link->servers);
+    zkr__mem_free(link->home);
+    link->servers = servers;
+    link->home = NULL;
+}
+
+void zkr__follow_adopt(zkr_client *c)
+{
+    if (c->next_servers) {
+        take_servers(c->link, c->next_servers);
+        c->next_servers = NULL;
+        forget_list(c);
+        (void)zkr__guardian_session(c, c->link->zh, c->link->servers);
+    }
+}
+
 /*
  * Give the handle new addresses. A handle without a session is given up instead: the next one starts with the new
  * addresses.
@@ -216,16 +246,9 @@ static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
         return;
     }
     zkr__log(c, ZKR_LOG_INFO, ZKR__EVENT("servers_moved", .reason = servers));
-    zkr__mem_free(link->servers);
-    link->servers = servers;
-    link->moved = true;
-    bool left = c->door->set_servers(link->zh, servers, anew);
+    take_servers(link, servers);
+    zkr__follow_tell(c, servers, anew);
     (void)zkr__guardian_session(c, link->zh, servers);
-    if (!zkr__connected(c)) {
-        zkr__no_answer_yet(c);
-    } else if (left) {
-        zkr__session_down(c);
-    }
 }
 
 int64_t zkr__follow_names(zkr_client *c, int64_t now)

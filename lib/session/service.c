@@ -12,6 +12,7 @@
 #include "session/finish.h"
 #include "session/log.h"
 #include "session/must.h"
+#include "session/rebalance.h"
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/servers.h"
@@ -249,6 +250,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (!c->link) {
         return now;
     }
+    next = zkr__sooner(next, zkr__rebalance_run(c, now));
     if (zkr__connected(c)) {
         zkr__lookup_drop(c);
         return next;
@@ -325,7 +327,7 @@ static void keep_alive(zkr_client *c) ZKR__LOCKED
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     int64_t oldest = zkr__connected(c) ? zkr__link_oldest(c->link) : ZKR__NEVER;
-    bool leaves = c->new_list && now < c->list_by;
+    bool leaves = (c->new_list && now < c->list_by) || zkr__rebalance_due(c, now);
     if (oldest == ZKR__NEVER || (leaves && !zkr__link_awaited(c->link))) {
         return ZKR__NEVER;
     }

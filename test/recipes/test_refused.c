@@ -92,6 +92,7 @@ static void call_of_clients(const struct objects *o, enum how how)
     ROW(ZKR_OK, ZKR_ESTATE, ZKR_ESTATE, zkr_client_close(o->c)); /* BLOCKS */
     CALLS(zkr_client_event_fd(o->c));
     CALLS(zkr_client_set_servers(o->c, "127.0.0.1:1"));
+    CALLS(zkr_client_rebalance(o->c));
     CALLS(zkr_client_guard_group(o->c, 0));
     CALLS(zkr_client_guard_pipe(o->c, 0));
     CALLS(zkr_client_metrics(o->c, text, sizeof(text), NULL));

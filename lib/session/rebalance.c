@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/rebalance.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/log.h"
+#include "session/request.h"
+#include "session/servers.h"
+
+/* The random pause before a move, at most; and how often a client that is not ready is looked at. */
+enum { PAUSE_MS = 10000, LOOK_MS = 5 };
+
+static int64_t part_of_session(const zkr_client *c, int64_t part)
+{
+    return c->session_ms * ZKR__MS / part;
+}
+
+/* How long a client may take to get ready. */
+static int64_t patience(const zkr_client *c)
+{
+    return 2 * c->options.session_timeout_ms * ZKR__MS;
+}
+
+/* --- the servers of a list --- */
+
+static size_t count(const char *servers)
+{
+    size_t n = 1;
+    for (; *servers && *servers != '/'; servers++) {
+        n += *servers == ',';
+    }
+    return n;
+}
+
+/* NULL: no memory. */
+static char *server_at(const char *servers, size_t at)
+{
+    for (; at > 0; at--) {
+        servers += strcspn(servers, ",") + 1;
+    }
+    return zkr__mem_copy(servers, strcspn(servers, ",/"));
+}
+
+/* The server of the connection. NULL: it is not in the list, or there is no memory. */
+static char *find_home(zkr_client *c) ZKR__LOCKED
+{
+    const struct zkr__link *link = c->link;
+    for (size_t i = 0; i < count(link->servers); i++) {
+        char *server = server_at(link->servers, i);
+        if (server && c->door->connected_to(link->zh, server)) {
+            return server;
+        }
+        zkr__mem_free(server);
+    }
+    return NULL;
+}
+
+/* NULL: all have been tried, or there is no memory. */
+static char *next_server(zkr_client *c, const char *home) ZKR__LOCKED
+{
+    struct zkr__rebalance *r = &c->rebalance;
+    const char *servers = c->link->servers;
+    size_t n = count(servers);
+    while (r->tried < n) {
+        char *server = server_at(servers, (r->first + r->tried++) % n);
+        if (!server || strcmp(server, home) != 0) {
+            return server;
+        }
+        zkr__mem_free(server);
+    }
+    return NULL;
+}
+
+/* --- moving --- */
+
+static int64_t end(zkr_client *c, int level, const char *why) ZKR__LOCKED
+{
+    c->rebalance.at = 0;
+    if (why) {
+        zkr__log(c, level, ZKR__EVENT("not_rebalanced", .reason = why));
+    }
+    return ZKR__NEVER;
+}
+
+static bool is_ready(zkr_client *c) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    bool leaves = c->new_list && !(c->next_servers &&
+                                   c->door->connected_to(link->zh, c->next_servers));
+    if (link->pending || leaves) {
+        return false;
+    }
+    bool idle = c->stats.held == 0 && c->prepared == 0;
+    return idle || c->options.lease_probe_ms < 0 ||
+           c->lease.until - c->door->boot() >= 3 * part_of_session(c, 8);
+}
+
+static int64_t go(zkr_client *c, int64_t now, const char *server) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    link->alone_until = now + part_of_session(c, 8);
+    zkr__follow_tell(c, server, true);
+    return link->alone_until;
+}
+
+static int64_t leave(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    zkr__follow_adopt(c);
+    char *home = find_home(c);
+    char *server = home ? next_server(c, home) : NULL;
+    if (!server) {
+        bool alone = count(link->servers) == 1;
+        zkr__mem_free(home);
+        return alone || !home
+                   ? end(c, ZKR_LOG_INFO, "no other server of the list is known")
+                   : end(c, ZKR_LOG_WARN, "no other server has answered in time");
+    }
+    zkr__log_more(c, ZKR_LOG_INFO, ZKR__EVENT("rebalance"), "from=%s to=%s", home,
+                  server);
+    zkr__mem_free(link->home);
+    link->home = home;
+    link->returns = false;
+    c->rebalance.by = now + patience(c);
+    int64_t next = go(c, now, server);
+    zkr__mem_free(server);
+    return next;
+}
+
+static int64_t come_back(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    if (now < link->alone_until) {
+        return link->alone_until;
+    }
+    if (!link->returns) {
+        link->returns = true;
+        return go(c, now, link->home);
+    }
+    zkr__mem_free(link->home);
+    link->home = NULL;
+    zkr__follow_tell(c, link->servers, true);
+    return c->rebalance.at == 0
+               ? ZKR__NEVER
+               : end(c, ZKR_LOG_WARN, "no server has answered in time");
+}
+
+bool zkr__rebalance_due(const zkr_client *c, int64_t now)
+{
+    return c->rebalance.at != 0 && now >= c->rebalance.at;
+}
+
+int64_t zkr__rebalance_run(zkr_client *c, int64_t now)
+{
+    struct zkr__link *link = c->link;
+    struct zkr__rebalance *r = &c->rebalance;
+    bool connected = zkr__connected(c);
+    if (link->home && !connected) {
+        return come_back(c, now);
+    }
+    if (r->at == 0) {
+        return ZKR__NEVER;
+    }
+    if (!connected) {
+        return end(c, ZKR_LOG_INFO, "the connection was lost first");
+    }
+    if (link->home && !link->returns && !c->door->connected_to(link->zh, link->home)) {
+        link->returns = true;
+        return end(c, ZKR_LOG_INFO, NULL);
+    }
+    if (now < r->at) {
+        return r->at;
+    }
+    if (is_ready(c)) {
+        return leave(c, now);
+    }
+    return now < r->by ? now + LOOK_MS * ZKR__MS
+                       : end(c, ZKR_LOG_WARN,
+                             "requests were in flight each time, or a hold was not "
+                             "amply sure");
+}
+
+int zkr_client_rebalance(zkr_client *c)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(c);
+    struct zkr__rebalance *r = &c->rebalance;
+    if (r->at == 0) {
+        uint64_t pause =
+            zkr__retry_random(&c->random) % (uint64_t)(PAUSE_MS * ZKR__MS + 1);
+        r->at = zkr__now(c) + (int64_t)pause;
+        r->by = r->at + patience(c);
+        r->first = (size_t)(zkr__retry_random(&c->random) >> 32);
+        r->tried = 0;
+        zkr__wake_by(c, r->at);
+    }
+    zkr__unlock(c);
+    return ZKR_OK;
+}
