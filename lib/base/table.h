@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only include of uthash. Prevents uthash from calling exit() when memory is short, its default. */
+/* The only include of uthash. The settings keep uthash from calling exit() when memory is short. */
 #ifndef ZKR_BASE_TABLE_H
 #define ZKR_BASE_TABLE_H
 

@@ -12,7 +12,7 @@
 
 /* A timer is off if all fields but .fire are zero. */
 struct zkr__timer {
-    /* The timer is already off when it fires. */
+    /* Called when the timer fires. The timer is already off then. */
     void (*fire)(struct zkr__timer *timer, int64_t now);
     int64_t at; /* 0 = off */
     struct zkr__timer *child, *next, **link;

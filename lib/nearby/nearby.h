@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * News: letters with which the clients of one host announce waits and releases to each other. A client's address
- * is in the data of its nodes. This folder moves letters; queue/news.h says which are sent, and which are believed.
+ * News: letters by which the clients of one host report waiting and released nodes to each other. A client's address is
+ * in the data of its nodes. This folder moves letters; queue/news.h says which are sent, and which are believed.
  */
 #ifndef ZKR_NEARBY_NEARBY_H
 #define ZKR_NEARBY_NEARBY_H

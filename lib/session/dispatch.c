@@ -54,7 +54,7 @@ static void clear_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
     }
 }
 
-/* Take the first call of @owner (NULL = of anybody) off the queue. Returns NULL if there is none. */
+/* Take the first call of @owner (NULL = any owner) off the queue. Returns NULL if there is none. */
 static struct zkr__call *take(struct zkr__dispatch *d, const void *owner)
     ZKR__NEEDS(d->mu)
 {
@@ -156,7 +156,7 @@ bool zkr__dispatch_run_one(struct zkr__dispatch *d)
     return call != NULL;
 }
 
-/* --- calls that the application runs --- */
+/* --- application mode --- */
 
 static void end_turn(struct zkr__dispatch *d)
 {

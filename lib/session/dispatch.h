@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The queue of the application's callbacks. They run in order, one at a time, with no lock of the library held: on a
- * thread of the library or, with the option dispatch_by_application, on a thread of the application. The lock of the
- * queue is a leaf, so a call may be posted under any other lock.
+ * thread of the library or, in application mode (option dispatch_by_application, "by_hand" in names), on a thread of
+ * the application. The lock of the queue is a leaf, so a call may be posted under any other lock.
  */
 #ifndef ZKR_SESSION_DISPATCH_H
 #define ZKR_SESSION_DISPATCH_H
@@ -34,18 +34,18 @@ struct zkr__dispatch {
     bool started, stop;
     bool held;    /* the thread must not run calls yet */
     bool over;    /* the thread has run its last call */
-    bool taken;   /* dispatch_by_application: a thread has the turn to run calls */
-    int event_fd; /* dispatch_by_application: readable while calls are queued; else -1 */
+    bool taken;   /* application mode: a thread has the turn to run calls */
+    int event_fd; /* application mode: readable while calls are queued; else -1 */
 };
 
 void zkr__dispatch_init(struct zkr__dispatch *d);
-/* Start a thread, or prepare for calls that the application runs. Call one of the two, once. Returns 0 or errno. */
+/* Start a thread, or prepare for application mode. Call one of the two, once. Returns 0 or errno. */
 int zkr__dispatch_start(struct zkr__dispatch *d);
 int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d);
 /* Before the start: keep the thread from running calls until zkr__dispatch_go(), or until it must end. */
 void zkr__dispatch_hold(struct zkr__dispatch *d);
 void zkr__dispatch_go(struct zkr__dispatch *d);
-/* Run the queued calls and end the thread. By hand: run them in the calling thread. */
+/* Run the queued calls and end the thread. In application mode: run them in the calling thread. */
 void zkr__dispatch_stop(struct zkr__dispatch *d);
 void zkr__dispatch_destroy(struct zkr__dispatch *d);
 
@@ -58,11 +58,11 @@ void zkr__dispatch_await_call(struct zkr__dispatch *d, const void *owner);
 /* Run the first queued call in the calling thread. Returns false if there is none. */
 bool zkr__dispatch_run_one(struct zkr__dispatch *d);
 /*
- * By hand: run the calls that are queued now, until the application was called @max times; 0 = no limit. Returns how
- * often it was called, or -1 if another thread has the turn.
+ * Application mode: run the calls that are queued now, until the application was called @max times; 0 = no limit.
+ * Returns how often it was called, or -1 if another thread has the turn.
  */
 int zkr__dispatch_run(struct zkr__dispatch *d, int max);
-/* By hand: wait for the turn, then run the queued calls of @owner. */
+/* Application mode: wait for the turn, then run the queued calls of @owner. */
 void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner);
 static inline bool zkr__dispatch_by_hand(const struct zkr__dispatch *d)
 {

@@ -56,7 +56,7 @@ static int64_t margin(const struct zkr__lease *l)
     return l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
 }
 
-/* Return for how long a session surely lives, by the local clock, after the leader has heard of it. */
+/* Return how long a session surely lives, by the local clock, after the leader has heard of the client. */
 /*@ requires \valid_read(l) && fits(l);
     assigns \nothing;
     ensures \result == sure(l) && 0 <= \result <= l->session; */
@@ -145,7 +145,8 @@ void zkr__lease_end(struct zkr__lease *l)
 }
 
 /*
- * Return the latest remembered write before number *@at that was answered by @by, and set *@at to its number; or NULL.
+ * Return the latest remembered write before number *@at that was answered by @by, and set *@at to its number. NULL:
+ * none.
  */
 /*@ requires \valid_read(l) && fits(l) && \valid(at) && \separated(l, at) && *at <= l->count;
     assigns *at;
@@ -262,7 +263,7 @@ int64_t zkr__lease_probe_at(const struct zkr__lease *l)
     if (l->count == 0) {
         return l->last.sent; /* at once */
     }
-    /* After a time without writes, the first C raises the bound by much. */
+    /* After a time without writes, the first C raises the bound a lot, so it is due at once. */
     int64_t heard = chain_to(l, l->last.answered);
     if (heard != 0 && heard + sure_span(l) > l->until + l->gap) {
         return l->last.answered;

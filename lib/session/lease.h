@@ -19,9 +19,9 @@
  * late, and by the next leader. Only the current leader can end a session, because the end of a session is a write.
  *
  * A write that is answered with success proves that its leader was the leader when it proposed the write: a quorum
- * accepted it, and a server that follows the next leader accepts nothing from the previous one. So this leader was the
- * leader whenever it heard anything before the write. A connection ends when its server loses its leader, so all writes
- * of one connection have the same leader.
+ * accepted it, and a server that follows the next leader accepts nothing from the previous one. So everything that this
+ * leader had heard before the write, it heard while it was the leader. A connection ends when its server loses its
+ * leader, so all writes of one connection have the same leader.
  *
  * How the leader hears. A follower reports the client only when it answers the leader's ping, which is sent every
  * tick/2 (ZooKeeper: Leader.lead, Learner.ping). Each timeout granted is at least two ticks, so S >= 2 ticks, and pings

@@ -42,7 +42,7 @@ void zkr__log_line(zkr_client *c, int level, const char *text)
 {
     size_t len = strlen(text);
     while (len > 0 && text[len - 1] == '\n') {
-        len--; /* some lines of libzookeeper end in one */
+        len--; /* some libzookeeper lines end in a newline */
     }
     struct line *line = NULL;
     if (__atomic_load_n(&c->log_queued, __ATOMIC_RELAXED) < QUEUE_MAX) {

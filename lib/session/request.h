@@ -26,7 +26,7 @@ struct zkr__link {
     struct zkr__handle_owner owner; /* identifies the link to the door */
     zkr_client *c;
     void *zh;                         /* NULL while it is being opened */
-    enum zkr__session_event early[2]; /* events of that time, carried out then */
+    enum zkr__session_event early[2]; /* events while zh is NULL, carried out later */
     unsigned early_count;
     unsigned ups;      /* how often it connected */
     bool timed;        /* the timeout of its first connection is known */

@@ -17,7 +17,7 @@ struct zkr__watch_cell {
     bool set : 1, spare : 1;
 };
 
-/* ASKED_MAX: each claim of a client may have asked about the same path. */
+/* ASKED_MAX: every claim of a client may have a request for the same path. */
 enum { BYTES_MAX = (1 << 15) - 1, ASKED_MAX = BYTES_MAX };
 
 enum { LEAST_ROOM = 64, LENGTH_BYTES = 4 };

@@ -32,7 +32,7 @@ struct zkr__watch_bytes {
     int64_t needed, spare;
 };
 
-/* Zero all fields but .most and .prefix: no watches, no memory. */
+/* If all fields but .most and .prefix are zero, there are no watches, and no memory is used. */
 struct zkr__watches {
     struct zkr__watch_cell *cells;
     size_t room, count;

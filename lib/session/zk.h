@@ -20,16 +20,13 @@ enum zkr__op_kind {
     ZKR__OP_CREATE,   /* ephemeral-sequential; answers path, czxid, owner */
     ZKR__OP_PARENT,   /* persistent or container, no data */
     ZKR__OP_DELETE,   /* any version */
-    ZKR__OP_SET,      /* data, if the node's data has .version; -1 = any */
+    ZKR__OP_SET,      /* sets data if the node's data version is .version; -1 = any */
     ZKR__OP_CHILDREN, /* answers names, made; may set a watch, on success only */
     ZKR__OP_GET,      /* answers data and Stat; may set a watch, on success only */
     ZKR__OP_SYNC,
     ZKR__OP_EXISTS, /* a cheap read; answers Stat; may set a watch, on a missing node too */
     ZKR__OP_ACL, /* answers acl, empty, version */
-    /*
-     * A transaction of checks that .paths exist, which may be empty: a quorum write that changes nothing but the
-     * .edits.
-     */
+    /* A transaction of checks, perhaps none, that .paths exist: a quorum write that changes nothing but the .edits. */
     ZKR__OP_CHECK,
     /*
      * A transaction that does all of this or nothing, in this order: check that .paths exist, create the ephemeral node
@@ -154,7 +151,7 @@ struct zkr__open_args {
 };
 
 struct zkr__door {
-    void *(*open)(const struct zkr__open_args *args); /* NULL and errno */
+    void *(*open)(const struct zkr__open_args *args); /* on failure NULL and errno */
     void (*close)(void *zh); /* blocks; nothing is called afterwards */
     /* Called before and after a close: zk_tap.h. NULL = there are no taps. */
     int (*tap)(void *zh);

@@ -61,8 +61,8 @@ struct zkr__echo {
 };
 
 /*
- * Is @line to be passed on? The first ZKR__ECHOES lines are that differ by more than time, process, thread and
- * durations; of all others, one per minute. @connected: how often the client was connected.
+ * Should @line be passed on? Yes for the first ZKR__ECHOES lines that differ by more than time, process, thread and
+ * durations; and for one of the other lines per minute. @connected: how often the client was connected.
  */
 bool zkr__echo_passes(struct zkr__echo *e,
                       unsigned connected,

@@ -23,7 +23,7 @@ enum { STAMP_OPS = 3 };
  * operations and their buffers; for a CREATES follows a struct made.
  */
 struct multi {
-    int count;              /* of results */
+    int count;              /* number of results */
     size_t first, op_count; /* the caller's operations among them */
     struct made *made;      /* CREATES */
     zoo_op_result_t results[];

@@ -3,8 +3,8 @@
  * Transactions of the real door: ZKR__OP_CHECK, ZKR__OP_MULTI and ZKR__OP_CREATES.
  *
  * When the answer arrives, libzookeeper writes results, names of new nodes and Stats to the addresses given at
- * submission. The caller may have given up by then. So these are in the request's scratch memory, and zkr__zk_results()
- * copies the contents for a caller that still waits.
+ * submission. The caller may have given up by then. So these addresses are in the request's scratch memory, and
+ * zkr__zk_results() copies the contents for a caller that still waits.
  */
 #ifndef ZKR_SESSION_ZK_MULTI_H
 #define ZKR_SESSION_ZK_MULTI_H

@@ -18,7 +18,10 @@
 
 #include "clock.h"
 
-/* Return the number of the group, or 0 if it is gone. Linux before 5.11 does not report the latter, so kill() does. */
+/*
+ * Return the number of the group, or 0 if it is gone. Linux before 5.11 does not report that it is gone, but kill()
+ * does.
+ */
 static pid_t number(const struct group *g)
 {
     struct f_owner_ex owner;
@@ -61,7 +64,10 @@ static const char *field(const char *stat, int n)
     return at ? at + 1 : "";
 }
 
-/* A process that cannot be read may be a member, so it counts as one. A process lives while any of its threads does. */
+/*
+ * A process whose /proc file cannot be read may be a member, so it counts as one. A process lives while any of its
+ * threads does.
+ */
 static enum member member_of(const char *pid, pid_t group)
 {
     enum { STATE = 0, GROUP = 2, THREADS = 17 };

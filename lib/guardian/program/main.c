@@ -172,7 +172,7 @@ static enum heard hear(struct wards *w)
     if (n < 0 && errno == EAGAIN) {
         return HEARD_NOTHING;
     }
-    /* If the parent dies with our answer unread, that is an error once, before the records of the parent. */
+    /* If the parent dies with our answer unread, recvmsg() fails once, before it returns the parent's records. */
     if (n < 0 && (errno == EINTR || errno == ECONNRESET)) {
         return HEARD_RECORD;
     }
