@@ -170,7 +170,7 @@ struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine)
         next = engine->joining < engine->joining_max ? find_awaited(engine) : NULL;
     }
     if (next) {
-        join(next); /* counted until its step settles its phase */
+        join(next); /* counted; its step may end that */
     }
     return next;
 }

@@ -311,9 +311,9 @@ static unsigned on_ahead_gone(struct zkr__claim_state *k,
 
 /*
  * The node ahead still exists, but its owner no longer holds. No node can come between, and no node before it holds,
- * because it held. So this grants as ZKR__EV_AHEAD_RELEASED does. But news and events arrive in no order, so news prove
- * nothing about our own node: only a watch that has not fired does, or an answer that is still to arrive. News that
- * cannot be used now are dropped, because the end of the node ahead brings an event, too.
+ * because the node ahead held. So this grants as ZKR__EV_AHEAD_RELEASED does. But news and events arrive in no order,
+ * so news prove nothing about our own node: only a watch that has not fired does, or an answer that is still to arrive.
+ * News that cannot be used now are dropped, because the end of the node ahead brings an event, too.
  */
 static unsigned on_ahead_told(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)

@@ -508,7 +508,8 @@ uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **clai
 
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
 {
-    int64_t held = from->state == ZKR__HOLD_HELD; /* two meters, for lack of memory */
+    /* Both queues share a meter, unless memory for it ran out. */
+    int64_t held = from->state == ZKR__HOLD_HELD;
     ZKR__MUST(to->queue->c, to->state == ZKR__HOLD_NONE && !to->claim && !to->group);
     ZKR__MUST(to->queue->c, from->claim && !from->group);
     zkr__queue_meter(from->queue)->n.held -= held;
