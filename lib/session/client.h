@@ -79,10 +79,10 @@ struct zkr__lookup {
     char why[200];     /* why there are none */
 };
 
-/* The wanted move to another server (rebalance.h). Times are by zkr__now(). */
+/* A requested move to another server (rebalance.h). Times are by zkr__now(). */
 struct zkr__rebalance {
-    int64_t at; /* no move before this; 0 = no move is wanted */
-    int64_t by; /* give the move up then, if the client could not leave its server */
+    int64_t at; /* no move before this; 0 = no move is requested */
+    int64_t by; /* when to give up, if the client could not leave its server */
     size_t first,
         tried; /* index of the first server to try, and number of servers tried */
 };

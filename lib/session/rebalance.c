@@ -8,7 +8,7 @@
 #include "session/request.h"
 #include "session/servers.h"
 
-/* The random pause before a move, at most; and how often a client that is not ready is looked at. */
+/* The longest random pause before a move, and the pause between checks of whether the client is ready. */
 enum { PAUSE_MS = 10000, LOOK_MS = 5 };
 
 static int64_t part_of_session(const zkr_client *c, int64_t part)
@@ -16,7 +16,7 @@ static int64_t part_of_session(const zkr_client *c, int64_t part)
     return c->session_ms * ZKR__MS / part;
 }
 
-/* How long a client may take to get ready. */
+/* Return how long a client may take to get ready. */
 static int64_t patience(const zkr_client *c)
 {
     return 2 * c->options.session_timeout_ms * ZKR__MS;
@@ -33,7 +33,7 @@ static size_t count(const char *servers)
     return n;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static char *server_at(const char *servers, size_t at)
 {
     for (; at > 0; at--) {
@@ -42,7 +42,7 @@ static char *server_at(const char *servers, size_t at)
     return zkr__mem_copy(servers, strcspn(servers, ",/"));
 }
 
-/* The server of the connection. NULL: it is not in the list, or there is no memory. */
+/* Return the server of the connection; NULL if it is not in the list, or if memory is short. */
 static char *find_home(zkr_client *c) ZKR__LOCKED
 {
     const struct zkr__link *link = c->link;
@@ -56,7 +56,7 @@ static char *find_home(zkr_client *c) ZKR__LOCKED
     return NULL;
 }
 
-/* NULL: all have been tried, or there is no memory. */
+/* Return the next server to try; NULL if all have been tried, or if memory is short. */
 static char *next_server(zkr_client *c, const char *home) ZKR__LOCKED
 {
     struct zkr__rebalance *r = &c->rebalance;

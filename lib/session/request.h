@@ -47,8 +47,8 @@ struct zkr__link {
     char *servers;    /* numeric addresses */
     /* The server that the handle has left, while the handle has one server (rebalance.h). NULL = it has all servers. */
     char *home;
-    bool returns;        /* that one server is @home, or the move has ended there */
-    int64_t alone_until; /* without a connection, the handle gets other servers then */
+    bool returns;        /* the other server has answered, or was given up */
+    int64_t alone_until; /* when the handle, if not connected, gets other servers */
     int64_t guarded;     /* the session that the guardian knows; 0 = none */
     int64_t begun;       /* CLOCK_BOOTTIME before it was opened */
     int64_t check_at;    /* when to look names up, if still not connected */

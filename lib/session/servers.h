@@ -46,9 +46,9 @@ void zkr__resolvers_end(zkr_client *c);
 void zkr__follow_begin(struct zkr__link *link) ZKR__LOCKED;
 /* Give an update of the list to the handle, now or when the connection breaks. */
 int64_t zkr__follow_list(zkr_client *c, int64_t now) ZKR__LOCKED;
-/* Give the handle these servers. It leaves a connection that is up. */
+/* Give @servers to the handle. With @anew the handle may be connected, and leaves its connection. */
 void zkr__follow_tell(zkr_client *c, const char *servers, bool anew) ZKR__LOCKED;
-/* The handle is about to leave its server: give it an update of the list that waits. */
+/* Before the handle leaves its server: adopt an update of the list that waits. */
 void zkr__follow_adopt(zkr_client *c) ZKR__LOCKED;
 /* Without a connection: find out whether the names have other addresses now. */
 int64_t zkr__follow_names(zkr_client *c, int64_t now) ZKR__LOCKED;
