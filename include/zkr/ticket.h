@@ -181,7 +181,7 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  * number becomes 1 as soon as the node right in front says since when it holds. For a multi-lock the number is that of
  * its longest queue, for permits the number of requests in front at the gate.
  *
- * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
  * child), ZKR_EINVAL.
  *
  * Blocks:   no.   Threads:  any.
@@ -201,7 +201,7 @@ ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
  * thread of the same client the list tells of that one, with a `created_ms` of 0. Node data of more than 512 bytes are left
  * out. Of a multi-lock it is the one in front in its longest queue.
  *
- * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet; the ticket waits for permits, and not for a node; or the lock
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet; the ticket waits for permits, and not for a node; or the lock
  * has no tell_queued), ZKR_ESTATE (the ticket does not wait, or in a forked child), ZKR_ENOMEM, ZKR_EINVAL.
  *
  * Blocks:   no.   Threads:  any.

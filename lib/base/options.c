@@ -24,8 +24,8 @@ int zkr__options_take(void *to, size_t size, const void *from, const char *what)
     for (size_t i = size; i < theirs; i++) {
         if (((const char *)from)[i] != 0) {
             return zkr__fail(ZKR_EINVAL, NULL,
-                             "options of a %s: an option is set that this library is "
-                             "too old to know",
+                             "options of a %s: an option is set that this version of "
+                             "the library does not support",
                              what);
         }
     }

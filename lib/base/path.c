@@ -63,7 +63,7 @@ const char *zkr__path_fault(const char *path)
     for (const unsigned char *p = (const unsigned char *)path; *p;) {
         size_t len = character_length(p);
         if (len == 0) {
-            return "contains a control character, or another that servers refuse";
+            return "contains a character that servers refuse";
         }
         p += len;
     }

@@ -243,7 +243,7 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
     if (error != 0) {
         (void)look(c); /* the guardian's answer may explain why */
         say_unguarded(c, error == EPIPE ? "it has ended"
-                                        : "it cannot be told of the session");
+                                        : "it cannot be sent the session");
     }
     return error == 0 ? c->session_id : 0;
 }

@@ -209,7 +209,7 @@ static int judge(const struct zkr__guardian_record *record)
 {
     if (record->version != ZKR__GUARDIAN_VERSION) {
         return zkr__guardian_refuse(ZKR_ESYS,
-                                    "it is of another version of the library");
+                                    "it belongs to another version of the library");
     }
     if (record->kind == ZKR__GUARDIAN_READY) {
         return ZKR_OK;

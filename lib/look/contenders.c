@@ -249,7 +249,7 @@ int zkr__contenders_list(zkr_contenders **out,
                          struct zkr__node_watch **watch)
 {
     if (!out) {
-        return zkr__fail(ZKR_EINVAL, q->dir, "there is no room for the result");
+        return zkr__fail(ZKR_EINVAL, q->dir, "the output pointer is NULL");
     }
     struct zkr__tries t = {0};
     zkr__lock(q->c);
@@ -277,7 +277,7 @@ int zkr__contenders_first(char *buf,
     const zkr_contender *first = zkr_contenders_get(all, 0);
     size_t need = first ? strlen(first->owner) + 1 : 0;
     if (!first) {
-        rc = zkr__fail(ZKR_ENONODE, q->dir, "nobody takes part in %s", q->dir);
+        rc = zkr__fail(ZKR_ENONODE, q->dir, "%s has no contenders", q->dir);
     } else if (!buf || need > size) {
         rc = zkr__fail(ZKR_EINVAL, q->dir,
                        "the leader's id needs a buffer of %zu bytes", need);
@@ -305,7 +305,8 @@ int zkr__contenders_await_change(struct zkr__queue *q,
     }
     zkr__unlock(c);
     if (rc == ZKR_ETIMEDOUT) {
-        return zkr__fail(rc, q->dir, "nobody came to or left %s within %lld ms", q->dir,
+        return zkr__fail(rc, q->dir,
+                         "the contenders of %s did not change within %lld ms", q->dir,
                          (long long)timeout_ms);
     }
     return rc == ZKR_OK ? rc : fail(rc, q->dir, "cannot watch");

@@ -189,7 +189,7 @@ static int refuse(const struct asking *a, const char *dir)
                      dir)
            : !asks || zkr__name_is_protected(a->spared, a->recipe)
                ? zkr__fail(ZKR_EINVAL, dir,
-                           "%s/%s is not ephemeral: it is no node of a contender", dir,
+                           "%s/%s is not ephemeral: it is not a contender's node", dir,
                            a->spared)
                : zkr__fail(ZKR_EINVAL, dir,
                            "%s/%s belongs to %s: its holder cannot be asked to release",

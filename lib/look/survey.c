@@ -633,8 +633,7 @@ int zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey *
     if (!out || !path ||
         (flags & ~(int64_t)(ZKR_SURVEY_DEEP | ZKR_SURVEY_NODES)) != 0) {
         return zkr__fail(ZKR_EINVAL, path,
-                         "a survey wants a path, flags that are known, "
-                         "and room for the result");
+                         "a survey needs a path, known flags and an out pointer");
     }
     const char *fault = strcmp(path, "/") == 0 ? NULL : zkr__path_fault(path);
     if (fault) {

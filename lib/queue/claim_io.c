@@ -346,9 +346,8 @@ static void learn_node(struct zkr__claim *claim,
         q->warned_sequence = true;
         zkr__log_more(q->c, ZKR_LOG_WARN,
                       ZKR__EVENT("sequence_high", .path = q->dir,
-                                 .reason =
-                                     "the count starts again when the path is empty "
-                                     "for a moment, else use another path"),
+                                 .reason = "leave the path empty for a moment to "
+                                           "restart its numbers, or use another path"),
                       "sequence=%lld limit=%lld", (long long)claim->sequence,
                       (long long)ZKR__SEQUENCE_LIMIT);
     }
@@ -365,11 +364,10 @@ static void on_owner(struct zkr__claim *claim,
     e->ours = answer->code == ZKR_OK && answer->owner == claim->q->c->session_id;
     if (answer->code == ZKR_OK && !e->ours) {
         zkr__cache_forget(claim->directory); /* the cache takes that node for ours */
-        zkr__log(
-            claim->q->c, ZKR_LOG_WARN,
-            ZKR__EVENT("node_replaced", .path = claim->q->dir,
-                       .node = zkr__path_name(claim->node),
-                       .reason = "under its name stands a node of another session"));
+        zkr__log(claim->q->c, ZKR_LOG_WARN,
+                 ZKR__EVENT("node_replaced", .path = claim->q->dir,
+                            .node = zkr__path_name(claim->node),
+                            .reason = "another session owns the node of that name"));
     }
 }
 
@@ -410,11 +408,12 @@ static void on_downgraded(struct zkr__claim *claim,
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
         /* A list in between took our node for another client's. */
         zkr__cache_forget(claim->directory);
-        zkr__log_more(claim->q->c, ZKR_LOG_WARN,
-                      ZKR__EVENT("downgrade_refused", .path = claim->q->dir,
-                                 .node = zkr__path_name(claim->node),
-                                 .reason = "others wait for it as for a writer's node"),
-                      "zookeeper_code=%d", answer->zk_rc);
+        zkr__log_more(
+            claim->q->c, ZKR_LOG_WARN,
+            ZKR__EVENT("downgrade_refused", .path = claim->q->dir,
+                       .node = zkr__path_name(claim->node),
+                       .reason = "other contenders still treat it as a writer's node"),
+            "zookeeper_code=%d", answer->zk_rc);
     }
 }
 
@@ -658,7 +657,7 @@ static void on_removed(struct zkr__claim *claim,
         zkr__log(c, ZKR_LOG_ERROR,
                  ZKR__EVENT("delete_refused", .path = claim->q->dir,
                             .node = zkr__path_name(claim->node),
-                            .reason = "not allowed; it is tried again until it is, or "
+                            .reason = "not allowed; the client retries the delete "
                                       "until the session ends"));
     }
 }

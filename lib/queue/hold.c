@@ -578,9 +578,9 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
         return hold->once && !zkr__connected(c)
                    ? zkr__fail(code, dir, "not connected: %s",
                                c->obstacle[0] ? c->obstacle : "no session yet")
-                   : zkr__fail(code, dir, "no answer about %s in time", dir);
+                   : zkr__fail(code, dir, "no server answered in time about %s", dir);
     case ZKR_EBUSY:
-        return zkr__fail(code, dir, "%lld wait for %s already",
+        return zkr__fail(code, dir, "max_waiters %lld is reached at %s",
                          (long long)hold->queue->max_waiters, dir);
     case ZKR_ECANCELED:
         return zkr__fail(code, dir, "the wait for %s was canceled", dir);

@@ -141,7 +141,7 @@ void zkr__queue_note_token(const struct zkr__queue *q,
             q->c, ZKR_LOG_WARN,
             ZKR__EVENT("token_lower", .path = q->dir,
                        .reason = "the servers lost data or restored a snapshot: "
-                                 "reset whatever remembers tokens, of any path"),
+                                 "reset every system that remembers tokens"),
             "token=%lld before=%lld", (long long)token, (long long)engine->last_token);
     }
     engine->last_token = token;

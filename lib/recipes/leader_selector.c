@@ -250,9 +250,10 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     }
     s->r.waiting--;
     if (s->started && s->runs == run) {
-        rc = zkr__fail(ZKR_ETIMEDOUT, dir,
-                       "take_leadership() of %s has not returned yet; it was asked to",
-                       dir);
+        rc = zkr__fail(
+            ZKR_ETIMEDOUT, dir,
+            "take_leadership() of %s has not returned yet; it has been interrupted",
+            dir);
     }
     zkr__unlock(c);
     return rc;
@@ -434,7 +435,8 @@ static int why_over(zkr_leadership *lead) ZKR__LOCKED
         return zkr__fail(ZKR_ESESSION, dir, "the leadership of %s is lost", dir);
     }
     if (lead->interrupted || lead->s->stopping) {
-        return zkr__fail(ZKR_ECANCELED, dir, "give the leadership of %s up", dir);
+        return zkr__fail(ZKR_ECANCELED, dir, "the leadership of %s must be released",
+                         dir);
     }
     if (lead->s->r.c->shut) {
         return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");

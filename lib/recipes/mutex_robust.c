@@ -159,9 +159,10 @@ static int take_over(struct zkr__reentrant *lock, const struct limits *l)
         return zkr__fail(ZKR_ECANCELED, dir, "the wait for %s was canceled", dir);
     }
     if (rc == ZKR_ECONNLOSS && zkr__now(lock->c) >= l->deadline) {
-        return zkr__fail(ZKR_ENOANSWER, dir,
-                         "%s was granted, but no server answered in time who held it",
-                         dir);
+        return zkr__fail(
+            ZKR_ENOANSWER, dir,
+            "%s was granted, but no server answered in time about the last holder",
+            dir);
     }
     return rc != ZKR_OK  ? rc
            : before == 0 ? ZKR_OK
@@ -202,7 +203,7 @@ int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms)
         }
         if (zkr__now(lock->c) >= l.deadline) {
             return zkr__fail(ZKR_ENOANSWER, lock->queue->dir,
-                             "%s was lost before it could be told who held it",
+                             "%s was lost before its last holder was known",
                              lock->queue->dir);
         }
         timeout_ms = timeout_ms == 0 ? 0 : ms_left(lock, l.deadline);

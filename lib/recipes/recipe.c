@@ -131,7 +131,7 @@ int zkr__recipe_get(void *object,
         return rc;
     }
     if (!out) {
-        return zkr__fail(ZKR_EINVAL, NULL, "there is no room for the result");
+        return zkr__fail(ZKR_EINVAL, NULL, "the output pointer is NULL");
     }
     zkr_client *c = client_of(object);
     zkr__lock(c);

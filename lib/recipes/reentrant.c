@@ -368,8 +368,8 @@ static int refuse_to_wait(const struct zkr__reentrant *lock,
         return lost_before(dir);
     }
     return zkr__fail(ZKR_EDEADLK, dir,
-                     "the calling thread reads under %s, and would wait for itself to "
-                     "stop; let it release that first",
+                     "the calling thread reads under %s, and would wait for itself; "
+                     "release the read lock first",
                      dir);
 }
 

@@ -400,8 +400,7 @@ int zkr_ticket_position(zkr_ticket *t, int64_t *ahead)
     } else if (state == ZKR_TICKET_HELD || (state == ZKR_TICKET_WAITING && place > 0)) {
         *ahead = place;
     } else if (state == ZKR_TICKET_WAITING) {
-        rc = zkr__fail(ZKR_ENOANSWER, dir,
-                       "no server has told yet who is in front at %s", dir);
+        rc = zkr__fail(ZKR_ENOANSWER, dir, "the position at %s is not known yet", dir);
     } else {
         rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s does not wait", dir);
     }
@@ -426,10 +425,12 @@ int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out)
         rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s does not wait", dir);
     } else {
         rc = claim ? zkr__contenders_ahead(out, claim) : ZKR_ENOANSWER;
-        rc = rc == ZKR_OK ? rc
-                          : zkr__fail(rc, dir, "who is in front at %s: %s", dir,
-                                      rc == ZKR_ENOMEM ? zkr_strerror(rc)
-                                                       : "no server has told yet");
+        rc = rc == ZKR_OK
+                 ? rc
+                 : zkr__fail(rc, dir, "cannot tell which contender is ahead at %s: %s",
+                             dir,
+                             rc == ZKR_ENOMEM ? zkr_strerror(rc)
+                                              : "no server has answered yet");
     }
     zkr__unlock(t->c);
     return rc;
@@ -479,7 +480,8 @@ int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size)
         return rc;
     }
     if (!out || size == 0 || size > INT_MAX) {
-        return zkr__fail(ZKR_EINVAL, dir_of(t), "there is no room for the result");
+        return zkr__fail(ZKR_EINVAL, dir_of(t),
+                         "the output pointer is NULL, or the size is not valid");
     }
     zkr__lock(t->c);
     const char *dir = t->hold.queue->dir;

@@ -257,7 +257,8 @@ int zkr_client_get(zkr_client *c,
         return rc;
     }
     if (!path || !node || node_size == 0 || (!data && size > 0)) {
-        return zkr__fail(ZKR_EINVAL, path, "a read wants a path and room for the node");
+        return zkr__fail(ZKR_EINVAL, path,
+                         "a read needs a path and a buffer for the node");
     }
     const char *fault = strcmp(path, "/") == 0 ? NULL : zkr__path_fault(path);
     if (fault) {

@@ -151,7 +151,7 @@ static const struct family {
     {"zkr_timed_out", "counter", "Given up at the timeout.", ONE(timed_out)},
     {"zkr_canceled", "counter", "Given up by the application.", ONE(canceled)},
     {"zkr_failed", "counter", "Given up because of an error.", ONE(failed)},
-    {"zkr_reentries", "counter", "Acquired again by who held already.", ONE(reentries)},
+    {"zkr_reentries", "counter", "Re-entries by the holder.", ONE(reentries)},
     {"zkr_lost", "counter", "Lost while held.", AT(lost), ZKR__METERED_LOSSES, "reason",
      reasons},
     {"zkr_hand_overs", "counter", "Grants after a wait.", AT(hand_overs),
@@ -182,7 +182,7 @@ static void put_paths(struct out *out, const struct reading *r)
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         put_numbers(out, r, &families[i]);
     }
-    put_family(out, "zkr_wait_seconds", "histogram", "From asking to the grant.");
+    put_family(out, "zkr_wait_seconds", "histogram", "From the request to the grant.");
     for (size_t p = 0; p < r->count; p++) {
         put_histogram(out, "zkr_wait_seconds", r->meters[p].path, &r->meters[p].n.wait);
     }
@@ -208,8 +208,8 @@ static void put_client(struct out *out, const struct reading *r)
     } rows[] = {
         {"zkr_connected", "gauge", "A server has the session now.", r->connected},
         {"zkr_sessions", "counter", "Sessions established.", r->stats.sessions},
-        {"zkr_expirations", "counter", "Sessions that ended, but for the close.",
-         r->stats.expirations},
+        {"zkr_expirations", "counter",
+         "Sessions that ended before the client was closed.", r->stats.expirations},
         {"zkr_reconnects", "counter", "Connections made again within a session.",
          r->stats.reconnects},
         {"zkr_requests", "counter", "Requests sent, pings excepted.",

@@ -138,7 +138,7 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         *value = *value == 0 ? ranges[i].fallback : *value;
         if (*value < ranges[i].least || *value > ranges[i].most) {
             return zkr__fail(ZKR_EINVAL, NULL,
-                             "option %s = %lld is not within %lld and %lld",
+                             "option %s = %lld is not between %lld and %lld",
                              ranges[i].name, (long long)*value,
                              (long long)ranges[i].least, (long long)ranges[i].most);
         }

@@ -175,10 +175,10 @@ int64_t zkr__rebalance_run(zkr_client *c, int64_t now)
     if (is_ready(c)) {
         return leave(c, now);
     }
-    return now < r->by ? now + LOOK_MS * ZKR__MS
-                       : end(c, ZKR_LOG_WARN,
-                             "requests were in flight each time, or a hold was not "
-                             "amply sure");
+    return now < r->by
+               ? now + LOOK_MS * ZKR__MS
+               : end(c, ZKR_LOG_WARN,
+                     "requests were always in flight, or the lease was too short");
 }
 
 int zkr_client_rebalance(zkr_client *c)

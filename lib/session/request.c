@@ -234,7 +234,7 @@ static void disbelieve(struct zkr__link *link) ZKR__LOCKED
         link->doubted = true;
         zkr__log(link->c, ZKR_LOG_ERROR,
                  ZKR__EVENT("answer_impossible",
-                            .reason = "no server answers so; it counts as lost"));
+                            .reason = "impossible answer; treated as lost"));
     }
 }
 

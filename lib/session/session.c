@@ -95,7 +95,7 @@ static const char *session_fault(const zkr_client *c, const struct zkr__link *li
 {
     int timeout = c->door->timeout_ms(link->zh);
     return timeout < ZKR__SESSION_LEAST_MS || timeout > ZKR__SESSION_MOST_MS
-               ? "what answers grants a session timeout that cannot be"
+               ? "the server grants an impossible session timeout"
            : c->door->session_id(link->zh) == 0
                ? "a server without a leader grants no session"
            : link->ups > 1 && !link->timed
@@ -223,7 +223,7 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     link->guarded = zkr__guardian_session(c, link->zh, link->servers);
     c->sent_at = 0; /* when the handshake was sent is unknown */
     if (is_unheard(c)) {
-        no_session(c, "connected again and again without an answer");
+        no_session(c, "repeated connections brought no answer");
         return;
     }
     int code = hand_in_credentials(c, link);
@@ -310,9 +310,9 @@ static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
     c->fruitless++;
     if (c->fruitless == TOLD) {
         zkr__log(c, ZKR_LOG_WARN,
-                 ZKR__EVENT("sessions_fruitless",
-                            .reason = "one session after the other ends before a "
-                                      "server has answered a write"));
+                 ZKR__EVENT(
+                     "sessions_fruitless",
+                     .reason = "sessions keep ending before a server answers a write"));
     }
     return c->fruitless < AT_ONCE ? 0
                                   : zkr__retry_pause(&c->retry, c->fruitless - AT_ONCE,

@@ -102,10 +102,10 @@ A full queue is a conflict.
   $ bg waiter zkr lock --max-queue=1 /p echo mine
   $ soon shows 2 zk count /p
   $ zkr lock --max-queue 1 /p true
-  2> zkr: 1 wait for /p already; 'zkr status /p' shows them
+  2> zkr: --max-queue 1 is reached at /p; 'zkr status /p' shows the queue
   [1]
   $ zkr lock --max-queue=1 -E7 -w 60 /p true
-  2> zkr: 1 wait for /p already; 'zkr status /p' shows them
+  2> zkr: --max-queue 1 is reached at /p; 'zkr status /p' shows the queue
   [7]
   $ zk count /p
   2

@@ -26,7 +26,8 @@ ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
     }
     for (int i = 0; i < 2; i++) {
         ZKT_RC(zkr_mutex_acquire(zkt_settled(m[i]), PATIENCE_MS), ZKR_EBUSY);
-        assert_non_null(strstr(zkr_last_error()->message, "2 wait for "));
+        assert_non_null(
+            strstr(zkr_last_error()->message, "max_waiters 2 is reached at "));
         ZKT_RC(zkr_mutex_acquire(m[i], 0),
                ZKR_ETIMEDOUT); /* a try does not wait anyway */
     }

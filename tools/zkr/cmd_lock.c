@@ -84,9 +84,11 @@ static int full(const struct lock *l)
     if (l->o.quiet) {
         return (int)l->o.conflict;
     }
-    return cli_fail((int)l->o.conflict,
-                    "%lld wait for %.1000s already; 'zkr status %.1000s' shows them",
-                    (long long)l->o.max_queue, l->held.path, l->held.path);
+    return cli_fail(
+        (int)l->o.conflict,
+        "--max-queue %lld is reached at %.1000s; 'zkr status %.1000s' shows the "
+        "queue",
+        (long long)l->o.max_queue, l->held.path, l->held.path);
 }
 
 /* Reports whether another client holds the lock, or no server answers. */
