@@ -76,6 +76,15 @@ typedef void (*zkr_leader_latch_loss_fn)(zkr_leader_latch *l,
                                          const zkr_lost *lost,
                                          void *ctx);
 
+/**
+ * Called at most once for each term, between its on_gain and its on_loss, when less than options.warn_ms of the lease is
+ * left: save the work of the term. lease.h has the rules. @fencing_token is that of the term, @left_ms the rest of the lease.
+ */
+typedef void (*zkr_leader_latch_warn_fn)(zkr_leader_latch *l,
+                                         int64_t fencing_token,
+                                         int64_t left_ms,
+                                         void *ctx);
+
 /** Called once when a candidacy ends for good; @code is a ZKR_E… code. */
 typedef void (*zkr_leader_latch_failed_fn)(zkr_leader_latch *l, int code, void *ctx);
 
@@ -97,11 +106,17 @@ typedef struct zkr_leader_latch_options {
     int64_t step_down_when_suspended;
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
+    /**
+     * Call on_warn once for each term when less than so many milliseconds of its lease are left. At most a third of the
+     * session timeout; 0 = no warning. Needs on_warn, and on_warn needs it. See lease.h. Not with probes turned off.
+     */
+    int64_t warn_ms;
+    zkr_leader_latch_warn_fn on_warn;
 } zkr_leader_latch_options;
 
 #define ZKR_LEADER_LATCH_OPTIONS_INIT                                                  \
     {                                                                                  \
-        sizeof(zkr_leader_latch_options), 0, 0, 0, 0, 0, 0, 0                          \
+        sizeof(zkr_leader_latch_options), 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
     }
 
 /**

@@ -4,6 +4,22 @@
  * The session of a client, and its lease: for how long no server can have ended it.
  *
  * All holds of a client live in its session. zkr_mutex_valid_for_ms() and its like tell the lease of one hold.
+ *
+ * **Warning.** With the option warn_ms of a lock or a latch, its holders are warned before the lease ends: save the work that
+ * the lock protects. Threads and leaders get on_warn, tickets get ZKR_TICKET_WARNED. The rules:
+ * - A hold is warned when less than warn_ms of its lease is left. A lease that is renewed in time has 0.55 of the session
+ *   timeout left at the least (options.lease_probe_ms has the numbers of other pauses). So a warning says that answers of
+ *   the servers are overdue.
+ * - A hold is warned once. The lease may be renewed after the warning: the hold goes on, and has no second warning. The next
+ *   hold, and the next term of a latch, has one of its own.
+ * - warn_ms is at most a third of options.session_timeout_ms. If the servers grant a shorter session timeout, a longer
+ *   warn_ms counts as a third of that one.
+ * - A hold can begin with less than warn_ms left, but not with less than a sixth of the session timeout. It is not warned
+ *   at once, because the next answer renews the lease. Without that answer it is warned when a sixth is left.
+ * - The warning comes before the loss. After the loss or the release there is none. If this process was stopped until the
+ *   lease had ended, or the dispatch thread was busy, the owner is told of the loss alone.
+ * - Only the end of a lease can be foreseen. A hold whose node is deleted, or whose session somebody ends, is lost without a
+ *   warning.
  */
 #ifndef ZKR_LEASE_H
 #define ZKR_LEASE_H

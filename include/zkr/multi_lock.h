@@ -58,11 +58,12 @@ typedef struct zkr_multi_lock_options {
     int64_t watch_node;
     int64_t
         tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
+    int64_t warn_ms; /**< ZKR_TICKET_WARNED with so much left, see zkr_mutex_options */
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \
     {                                                                                  \
-        sizeof(zkr_multi_lock_options), 0, 0, 0, 0, 0, 0                               \
+        sizeof(zkr_multi_lock_options), 0, 0, 0, 0, 0, 0, 0                            \
     }
 
 /**

@@ -94,6 +94,17 @@ typedef void (*zkr_mutex_lost_fn)(zkr_mutex *m, const zkr_lost *lost, void *ctx)
  */
 typedef void (*zkr_mutex_revoke_fn)(zkr_mutex *m, void *ctx);
 
+/**
+ * Called on the client's dispatch thread, at most once for each hold of a thread, when less than options.warn_ms of its
+ * lease is left: save what the lock protects. lease.h has the rules. @fencing_token is that of the hold, @left_ms the rest of
+ * its lease. The lost callback of the hold, if it comes, comes later. By now the thread may be releasing: notify it, as
+ * a callback cannot release what a thread holds.
+ */
+typedef void (*zkr_mutex_warn_fn)(zkr_mutex *m,
+                                  int64_t fencing_token,
+                                  int64_t left_ms,
+                                  void *ctx);
+
 /** Options of zkr_mutex_create(). Zero in a field means its default; contents are copied. */
 typedef struct zkr_mutex_options {
     size_t size;       /**< sizeof(zkr_mutex_options) */
@@ -133,11 +144,18 @@ typedef struct zkr_mutex_options {
      * each acquire but re-entries, and one in each release. No tickets; not together with keep_ms.
      */
     int64_t robust;
+    /**
+     * Warn of each hold once when less than so many milliseconds of its lease are left: a thread by on_warn, a ticket by
+     * ZKR_TICKET_WARNED. At most a third of the session timeout; 0 = no warning. See lease.h. Not with probes turned off.
+     */
+    int64_t warn_ms;
+    zkr_mutex_warn_fn on_warn; /**< NULL = none; needs warn_ms */
+    void *on_warn_ctx;
 } zkr_mutex_options;
 
 #define ZKR_MUTEX_OPTIONS_INIT                                                         \
     {                                                                                  \
-        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0            \
+        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0   \
     }
 
 /**

@@ -82,11 +82,16 @@ typedef struct zkr_rwlock_options {
     void *on_revoke_ctx;
     int64_t
         tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
+    int64_t
+        warn_ms; /**< warn of each hold before its lease ends, see zkr_mutex_options */
+    /** Gets the side that holds, or the writer of a thread that holds both; NULL = none; needs warn_ms. */
+    zkr_mutex_warn_fn on_warn;
+    void *on_warn_ctx;
 } zkr_rwlock_options;
 
 #define ZKR_RWLOCK_OPTIONS_INIT                                                        \
     {                                                                                  \
-        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
+        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0           \
     }
 
 /**

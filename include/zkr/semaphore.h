@@ -76,11 +76,12 @@ typedef struct zkr_semaphore_options {
      * Costs one or two requests more for each node.
      */
     int64_t watch_node;
+    int64_t warn_ms; /**< ZKR_TICKET_WARNED with so much left, see zkr_mutex_options */
 } zkr_semaphore_options;
 
 #define ZKR_SEMAPHORE_OPTIONS_INIT                                                     \
     {                                                                                  \
-        sizeof(zkr_semaphore_options), 0, 0, 0, 0, 0, 0                                \
+        sizeof(zkr_semaphore_options), 0, 0, 0, 0, 0, 0, 0                             \
     }
 
 /**

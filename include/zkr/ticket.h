@@ -74,14 +74,19 @@ enum zkr_ticket_state {
     ZKR_TICKET_FAILED = 3,   /**< not granted: zkr_ticket_error() says why */
     ZKR_TICKET_LOST = 4,     /**< it was held, and was lost */
     ZKR_TICKET_RELEASED = 5, /**< after zkr_ticket_release() */
-    ZKR_TICKET_QUEUED = 6    /**< for callbacks alone: WAITING, behind others */
+    ZKR_TICKET_QUEUED = 6,   /**< for callbacks alone: WAITING, behind others */
+    ZKR_TICKET_WARNED =
+        7 /**< for callbacks alone: HELD, and the lease is about to end */
 };
 
 /**
  * Called on the client's dispatch thread: once with ZKR_TICKET_HELD or ZKR_TICKET_FAILED, and
  * after ZKR_TICKET_HELD at most once more, with ZKR_TICKET_LOST. HELD means that the ticket surely held
  * at that moment, or that another function had already said so. With options.tell_queued of the lock one call with
- * ZKR_TICKET_QUEUED may come before these, when others are in front: zkr_ticket_position() says how many.
+ * ZKR_TICKET_QUEUED may come before these, when others are in front: zkr_ticket_position() says how many. With
+ * options.warn_ms of the lock one call with ZKR_TICKET_WARNED may come after ZKR_TICKET_HELD, when less than that is left of
+ * the lease: save what the lock protects. The ticket surely holds at that moment, and zkr_ticket_valid_for_ms() says for how
+ * long. lease.h has the rules.
  *
  * It may call every function that does not block, and it may release and destroy @t. After
  * zkr_ticket_release() no call begins; one that has begun may still run.

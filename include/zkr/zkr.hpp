@@ -171,11 +171,13 @@ template <typename Options> struct lock_options : Options {
     explicit lock_options(const Options &init) : Options(init) {}
     std::function<void(const zkr_lost &)> on_lost;
     std::function<void()> on_revoke; /* if set, the node is watched */
+    /* With warn_ms. */
+    std::function<void(std::int64_t fencing_token, std::int64_t left_ms)> on_warn;
 
     const Options *wired() noexcept
     {
         using self = lock_options;
-        this->on_lost_ctx = this->on_revoke_ctx = this;
+        this->on_lost_ctx = this->on_revoke_ctx = this->on_warn_ctx = this;
         Options::on_lost = [](zkr_mutex *, const zkr_lost *lost, void *o) noexcept {
             call(o, &self::on_lost, *lost);
         };
@@ -183,6 +185,11 @@ template <typename Options> struct lock_options : Options {
             call(o, &self::on_revoke);
         };
         Options::on_revoke = on_revoke ? revoke : nullptr;
+        zkr_mutex_warn_fn warn = [](zkr_mutex *, std::int64_t token, std::int64_t left,
+                                    void *o) noexcept {
+            call(o, &self::on_warn, token, left);
+        };
+        Options::on_warn = on_warn ? warn : nullptr;
         return this;
     }
 };
@@ -417,6 +424,8 @@ struct leader_latch_options : zkr_leader_latch_options {
     std::function<void(std::int64_t fencing_token)> on_gain;
     std::function<void(const zkr_lost &)> on_loss;
     std::function<void(std::error_code)> on_failed;
+    /** With warn_ms. */
+    std::function<void(std::int64_t fencing_token, std::int64_t left_ms)> on_warn;
 
     const zkr_leader_latch_options *wired() noexcept
     {
@@ -432,6 +441,11 @@ struct leader_latch_options : zkr_leader_latch_options {
         c::on_failed = [](zkr_leader_latch *, int code, void *o) noexcept {
             detail::call(o, &self::on_failed, make_error_code(code));
         };
+        zkr_leader_latch_warn_fn warn = [](zkr_leader_latch *, std::int64_t token,
+                                           std::int64_t left, void *o) noexcept {
+            detail::call(o, &self::on_warn, token, left);
+        };
+        c::on_warn = on_warn ? warn : nullptr;
         return this;
     }
 };

@@ -49,6 +49,8 @@ struct zkr__claim {
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
     /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. Known from a list after the grant. */
     enum { ZKR__BEARS_UNKNOWN, ZKR__BEARS, ZKR__BEARS_NOT } bearing : 2;
+    /* Of the hold that the owner knows of: warning.h. */
+    enum { ZKR__WARNING_OFF, ZKR__WARNING_AWAITED, ZKR__WARNING_DUE } warning : 2;
     unsigned char counted_as; /* its counter in the client's statistics */
     unsigned place;           /* contenders in front at the last list; 0 = not known */
     int detail;               /* ZooKeeper's code of a failure */

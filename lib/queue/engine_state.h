@@ -60,6 +60,8 @@ struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list, by prev and next: all claims */
     struct zkr__claim *held; /* list, by row_prev and row_next: holds; probed in turn */
+    /* CLOCK_BOOTTIME: look by then which holds are to be warned; 0 = none. By a lease with that bound. */
+    int64_t warn_at, warn_until;
     struct zkr__claim *line; /* list, by the same: claims that wait for admission */
     int joining;             /* claims whose nodes are being created */
     int joining_max;         /* lower in some tests */

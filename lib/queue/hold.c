@@ -12,6 +12,7 @@
 #include "queue/keep.h"
 #include "queue/kept_node.h"
 #include "queue/loss.h"
+#include "queue/warning.h"
 #include "session/must.h"
 #include "session/zk_value.h"
 
@@ -370,6 +371,7 @@ static void take_all(struct zkr__hold *hold) ZKR__LOCKED
     for (uint32_t i = 0; i < count; i++) {
         if (claims[i]) {
             claims[i]->taken = true;
+            zkr__warning_await(claims[i]);
             zkr__claim_tell_revocations(claims[i]);
         }
     }
@@ -491,6 +493,12 @@ bool zkr__hold_check(struct zkr__hold *hold)
         zkr__claim_check(hold->claim);
     }
     return hold->state == ZKR__HOLD_HELD && zkr__claim_sure(hold->claim);
+}
+
+bool zkr__hold_is_to_warn(struct zkr__hold *hold)
+{
+    return hold->state == ZKR__HOLD_HELD && zkr__warning_is_due(hold->claim) &&
+           zkr__hold_check(hold);
 }
 
 uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **claims)

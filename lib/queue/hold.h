@@ -79,6 +79,8 @@ const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold,
 bool zkr__hold_granted(const struct zkr__hold *hold) ZKR__LOCKED;
 /* Held, and surely so now. If not sure, the hold becomes LOST, or DOUBTED, even if the session is alive. */
 bool zkr__hold_check(struct zkr__hold *hold) ZKR__LOCKED;
+/* Held, and surely so, and its owner is to be warned (warning.h) and does not know yet. */
+bool zkr__hold_is_to_warn(struct zkr__hold *hold) ZKR__LOCKED;
 /* Returns the number of claims of a HELD hold, and copies them into @claims unless that is NULL. */
 uint32_t zkr__hold_claims(const struct zkr__hold *hold,
                           struct zkr__claim **claims) ZKR__LOCKED;

@@ -39,6 +39,8 @@ struct zkr__queue {
     bool tells_queued;
     /* How long a node may stay for the next hold (keep.h); 0 = it does not stay. */
     int64_t keep_ms;
+    /* The owner of a hold is warned when less than that is surely left (warning.h); 0 = it is not. */
+    int64_t warn_ms;
     /* A claim fails with ZKR_EBUSY if this many contenders already wait; 0 = no limit. */
     int64_t max_waiters;
     /* Called with the lock held when a client asks the owner to release (contenders.h). NULL = no owner is notified. */

@@ -7,6 +7,7 @@
 #include "queue/engine_state.h"
 #include "queue/ghosts.h"
 #include "queue/news.h"
+#include "queue/warning.h"
 #include "session/must.h"
 
 /* --- the session --- */
@@ -112,6 +113,23 @@ static void on_lease_expired(void *ctx) ZKR__LOCKED
     }
 }
 
+static void warn(struct zkr__claim *claim, struct zkr__claim_event unused) ZKR__LOCKED
+{
+    (void)unused;
+    if (zkr__warning_look(claim) && claim->on_change) {
+        claim->on_change(claim, claim->on_change_ctx);
+    }
+}
+
+static int64_t on_lease_runs(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    if (zkr__warning_looks(engine)) {
+        for_all(engine, warn, (struct zkr__claim_event){.kind = ZKR__EV_KINDS});
+    }
+    return engine->warn_at != 0 ? engine->warn_at : ZKR__NEVER;
+}
+
 /* Our own node comes first: a claim of ours that waits behind this node is granted only if our node exists. */
 static void
 on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
@@ -139,6 +157,7 @@ void zkr__session_events(struct zkr__upcalls *up)
     up->session_over = on_session_over;
     up->auth_refused = on_auth_refused;
     up->lease_expired = on_lease_expired;
+    up->lease_runs = on_lease_runs;
     up->node_event = on_node_event;
     up->news_came = on_news;
     up->flush = on_flush;

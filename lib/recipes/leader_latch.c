@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "queue/claim.h"
 #include "queue/loss.h"
+#include "queue/warning.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 #include "session/log.h"
@@ -33,7 +34,7 @@ static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
  * memory needed is fixed.
  */
 
-enum callback { NONE, ON_LOSS, ON_GAIN, ON_FAILED, ON_CONTENDERS };
+enum callback { NONE, ON_LOSS, ON_GAIN, ON_WARN, ON_FAILED, ON_CONTENDERS };
 
 /* Returns the next callback due. A loss is reported before the next gain. */
 static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
@@ -45,6 +46,9 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
     }
     if (lead && !l->reported) {
         return ON_GAIN;
+    }
+    if (lead && l->o.on_warn && zkr__warning_is_due(lead)) {
+        return ON_WARN;
     }
     return l->failure_due ? ON_FAILED : l->contenders_due ? ON_CONTENDERS : NONE;
 }
@@ -105,6 +109,19 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     l->reported_hold = lead->k.holds;
     l->gains++;
     zkr__claim_ref(lead);
+    zkr__warning_await(lead); /* each term has a warning */
+    return lead->czxid;
+}
+
+/* The token that on_warn is told, and what is left of the lease; 0: the latch does not lead any more. */
+static int64_t take_warning(zkr_leader_latch *l, int64_t *left_ms) ZKR__LOCKED
+{
+    struct zkr__claim *lead = sure_lead(l);
+    if (!lead) {
+        return 0;
+    }
+    zkr__warning_told(lead);
+    *left_ms = zkr__valid_for_ms(l->r.c);
     return lead->czxid;
 }
 
@@ -146,13 +163,15 @@ static bool run_call(struct zkr__call *call)
     struct told told = {.l = l, .c = c, .o = l->o, .loss = {.claim = l->reported}};
     const zkr_leader_latch_options *o = &told.o;
     enum callback next = next_callback(l);
-    int64_t token = 0;
+    int64_t token = 0, left_ms = 0;
     int code = l->failure;
     if (next == ON_LOSS) {
         told.lost = take_loss(l);
         l->loss = &told.loss;
     } else if (next == ON_GAIN) {
         token = take_gain(l);
+    } else if (next == ON_WARN) {
+        token = take_warning(l, &left_ms);
     } else if (next == ON_FAILED) {
         l->failure_due = false;
     } else {
@@ -164,6 +183,8 @@ static bool run_call(struct zkr__call *call)
     if (next == ON_LOSS) {
         zkr__thread_call(call_on_loss, after_on_loss, &told);
         called = o->on_loss != NULL;
+    } else if (next == ON_WARN && token != 0) {
+        o->on_warn(l, token, left_ms, o->ctx);
     } else if (token != 0 && o->on_gain) {
         o->on_gain(l, token, o->ctx);
     } else if (next == ON_FAILED && o->on_failed) {
@@ -232,7 +253,7 @@ static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
     l->r.waiting--;
 }
 
-ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 8, persistent_parent);
+ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 10, on_warn);
 
 /* --- candidacy --- */
 
@@ -405,6 +426,13 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
 {
     zkr_leader_latch_options o;
     int rc = zkr__recipe_options(c, out, "leader latch", &o, sizeof(o), options);
+    if (rc == ZKR_OK && o.warn_ms > 0 && !o.on_warn) {
+        rc = zkr__fail(ZKR_EINVAL, path,
+                       "options of a leader latch: warn_ms is set and on_warn is not");
+    }
+    if (rc == ZKR_OK) {
+        rc = zkr__recipe_check_warning(c, path, "leader latch", o.warn_ms, o.on_warn);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -416,6 +444,7 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
         .data_len = id ? strlen(id) : 0,
         .persistent_parent = o.persistent_parent != 0,
         .keeps_place = true,
+        .warn_ms = o.warn_ms,
     };
     zkr_leader_latch *l = zkr__recipe_make(sizeof(*l), c, "leader latch", &chosen, &rc);
     if (!l) {

@@ -10,7 +10,7 @@
 #include "recipes/reentrant.h"
 #include "recipes/ticket.h"
 
-ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 7, tell_queued);
+ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 8, warn_ms);
 
 struct zkr_multi_lock {
     struct zkr__recipe r;
@@ -75,6 +75,10 @@ int zkr_multi_lock_create(zkr_multi_lock **out,
         return zkr__fail(ZKR_EINVAL, NULL, "a multi-lock has 1 to %d paths, not %zu",
                          ZKR_MULTI_LOCK_MAX, paths ? count : 0);
     }
+    rc = zkr__recipe_check_warning(c, paths[0], "multi-lock", o.warn_ms, false);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
     struct zkr__queue chosen = {
         .dir = paths[0],
         .kind = ZKR__NAME_LOCK,
@@ -86,6 +90,7 @@ int zkr_multi_lock_create(zkr_multi_lock **out,
         .watch_node = o.watch_node != 0,
         .writes_metadata = true,
         .tells_queued = o.tell_queued != 0,
+        .warn_ms = o.warn_ms,
     };
     size_t size = sizeof(zkr_multi_lock) + count * sizeof(struct zkr__queue *);
     zkr_multi_lock *l = zkr__recipe_make(size, c, "multi-lock", &chosen, &rc);

@@ -16,7 +16,7 @@
 #include "recipes/ticket.h"
 #include "session/zk_multi.h"
 
-ZKR__OPTIONS_CHECK(zkr_mutex_options, 15, robust);
+ZKR__OPTIONS_CHECK(zkr_mutex_options, 18, on_warn_ctx);
 
 /* --- revocation requests to us --- */
 
@@ -53,6 +53,12 @@ static void on_lost(struct zkr__reentrant *lock, const zkr_lost *lost)
     m->on_lost(m, lost, m->on_lost_ctx);
 }
 
+static void on_warn(struct zkr__reentrant *lock, int64_t token, int64_t left_ms)
+{
+    zkr_mutex *m = ZKR__OWNER_OF(lock, zkr_mutex, lock);
+    m->on_warn(m, token, left_ms, m->on_warn_ctx);
+}
+
 int zkr__mutex_make(zkr_mutex **out,
                     zkr_client *c,
                     const char *path,
@@ -66,6 +72,10 @@ int zkr__mutex_make(zkr_mutex **out,
             "options of a %s: keep_ms or max_waiters is negative, or keep_ms "
             "is set together with max_waiters, robust or wait_on_release",
             sort->name);
+    }
+    int rc = zkr__recipe_check_warning(c, path, sort->name, o->warn_ms, o->on_warn);
+    if (rc != ZKR_OK) {
+        return rc;
     }
     const struct zkr__queue chosen = {
         .dir = path,
@@ -82,8 +92,8 @@ int zkr__mutex_make(zkr_mutex **out,
         .keep_ms = o->keep_ms,
         .max_waiters = o->max_waiters,
         .tells_queued = o->tell_queued != 0,
+        .warn_ms = o->warn_ms,
     };
-    int rc;
     zkr_mutex *m = zkr__recipe_make(sizeof(*m), c, sort->name, &chosen, &rc);
     if (!m) {
         return rc;
@@ -91,6 +101,8 @@ int zkr__mutex_make(zkr_mutex **out,
     m->robust = o->robust != 0;
     m->on_lost = o->on_lost;
     m->on_lost_ctx = o->on_lost_ctx;
+    m->on_warn = o->on_warn;
+    m->on_warn_ctx = o->on_warn_ctx;
     m->on_revoke = o->on_revoke;
     m->on_revoke_ctx = o->on_revoke_ctx;
     m->revoke = (struct zkr__call){.owner = m, .run = run};
@@ -98,8 +110,8 @@ int zkr__mutex_make(zkr_mutex **out,
     m->r.queue->on_revocation_ctx = m;
     m->lock.c = c;
     m->lock.queue = m->r.queue;
-    m->lock.owner = m;
-    m->lock.on_lost = o->on_lost ? on_lost : NULL;
+    zkr__reentrant_tell(&m->lock, m, o->on_lost ? on_lost : NULL,
+                        o->on_warn ? on_warn : NULL);
     m->lock.wait_on_release = o->wait_on_release != 0;
     *out = m;
     return ZKR_OK;

@@ -14,6 +14,8 @@ struct zkr_mutex {
     struct zkr__reentrant lock;
     zkr_mutex_lost_fn on_lost;
     void *on_lost_ctx;
+    zkr_mutex_warn_fn on_warn;
+    void *on_warn_ctx;
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     struct zkr__call revoke; /* calls on_revoke */

@@ -43,6 +43,34 @@ int zkr__recipe_options(const zkr_client *c,
     return rc == ZKR_OK ? zkr__options_take(o, size, from, what) : rc;
 }
 
+int zkr__recipe_check_warning(const zkr_client *c,
+                              const char *path,
+                              const char *what,
+                              int64_t warn_ms,
+                              bool told)
+{
+    enum { PART = 3 };
+    int64_t most = c->options.session_timeout_ms / PART;
+    if (warn_ms < 0 || (warn_ms == 0 && told)) {
+        return zkr__fail(ZKR_EINVAL, path,
+                         "options of a %s: on_warn is set and warn_ms is not, or "
+                         "warn_ms is negative",
+                         what);
+    }
+    if (warn_ms > most) {
+        return zkr__fail(ZKR_EINVAL, path,
+                         "options of a %s: warn_ms is at most a third of the session "
+                         "timeout, %lld ms; make session_timeout_ms longer",
+                         what, (long long)most);
+    }
+    return warn_ms > 0 && c->options.lease_probe_ms < 0
+               ? zkr__fail(ZKR_EINVAL, path,
+                           "options of a %s: warn_ms needs lease probes, which "
+                           "lease_probe_ms turns off",
+                           what)
+               : ZKR_OK;
+}
+
 /* --- creation and destruction --- */
 
 void *zkr__recipe_make(size_t size,

@@ -37,6 +37,13 @@ int zkr__recipe_options(const zkr_client *c,
                         size_t size,
                         const void *from);
 
+/* ZKR_OK; or ZKR_EINVAL, with its text: such options of a @what cannot be. @told: there is a callback for warnings. */
+int zkr__recipe_check_warning(const zkr_client *c,
+                              const char *path,
+                              const char *what,
+                              int64_t warn_ms,
+                              bool told);
+
 /* Allocate an object of @size bytes, a @what, with a queue like @chosen. NULL: *rc has the reason, with its text. */
 void *zkr__recipe_make(size_t size,
                        zkr_client *c,

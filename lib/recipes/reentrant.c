@@ -11,6 +11,8 @@
 #include "queue/claim_run.h"
 #include "queue/hold_write.h"
 #include "queue/loss.h"
+#include "queue/warning.h"
+#include "session/bound.h"
 #include "session/log.h"
 
 /* --- the table of threads --- */
@@ -160,10 +162,67 @@ static void tell_lost(struct zkr__holder *holder, struct zkr__claim *claim) ZKR_
     }
 }
 
+/* --- warning --- */
+
+/* A thread that surely holds, and is to be warned; NULL: none. */
+static struct zkr__holder *find_to_warn(const struct zkr__reentrant *lock) ZKR__LOCKED
+{
+    struct zkr__holder *holder, *next;
+    HASH_ITER (hh, lock->holders, holder, next) {
+        if (zkr__hold_is_to_warn(&holder->hold)) {
+            return holder;
+        }
+    }
+    return NULL;
+}
+
+/* On the dispatch thread. Several threads may hold a lock for reading. The callback may end the lock. */
+static bool run_warn(struct zkr__call *call)
+{
+    struct zkr__reentrant *lock = ZKR__OWNER_OF(call, struct zkr__reentrant, warn);
+    zkr_client *c = lock->c;
+    int64_t token = 0, left_ms = 0;
+    zkr__lock(c);
+    const struct zkr__holder *holder = find_to_warn(lock);
+    if (holder) {
+        token = holder->hold.claim->czxid;
+        left_ms = zkr__valid_for_ms(c);
+        zkr__warning_told(holder->hold.claim);
+        zkr__dispatch_post(&c->dispatch, call);
+    }
+    zkr__unlock(c);
+    if (holder) {
+        lock->on_warn(lock, token, left_ms);
+    }
+    return holder != NULL;
+}
+
+static void post_warning(const struct zkr__hold *hold,
+                         struct zkr__reentrant *lock) ZKR__LOCKED
+{
+    if (lock->on_warn && hold->state == ZKR__HOLD_HELD &&
+        zkr__warning_is_due(hold->claim)) {
+        zkr__dispatch_post(&lock->c->dispatch, &lock->warn);
+    }
+}
+
+void zkr__reentrant_tell(
+    struct zkr__reentrant *lock,
+    const void *owner,
+    void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost),
+    void (*on_warn)(struct zkr__reentrant *lock, int64_t token, int64_t left_ms))
+{
+    lock->owner = owner;
+    lock->on_lost = on_lost;
+    lock->on_warn = on_warn;
+    lock->warn = (struct zkr__call){.owner = owner, .run = run_warn};
+}
+
 /* A hold is lost only after its thread has taken the grant. */
 static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(hold, struct zkr__holder, hold);
+    post_warning(hold, holder->lock);
     if (hold->state == ZKR__HOLD_LOST) {
         tell_lost(holder, hold->claim);
         if (holder->carries) {
@@ -193,6 +252,7 @@ static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
     bool sure = zkr__hold_check(&writer->hold);
     separate(reader);
     zkr__hold_move(&writer->hold, &reader->hold);
+    post_warning(&reader->hold, reader->lock); /* the writer's call finds it no more */
     if (sure) {
         zkr__claim_downgrade(reader->hold.claim);
     }

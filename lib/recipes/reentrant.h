@@ -55,6 +55,9 @@ struct zkr__reentrant {
      * Called on the dispatch thread, without a lock, once for each lost hold. May destroy the lock. NULL = not wanted.
      */
     void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost);
+    /* The same, once for each hold of which little of the lease is left. */
+    void (*on_warn)(struct zkr__reentrant *lock, int64_t token, int64_t left_ms);
+    struct zkr__call warn; /* calls on_warn */
     bool wait_on_release;
     int64_t cancels; /* number of calls of zkr__reentrant_cancel() */
     /*
@@ -64,6 +67,13 @@ struct zkr__reentrant {
      */
     struct zkr__reentrant *writer, *reader;
 };
+
+/* Choose the callbacks, either of which may be NULL. @owner: of the calls to them. */
+void zkr__reentrant_tell(
+    struct zkr__reentrant *lock,
+    const void *owner,
+    void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost),
+    void (*on_warn)(struct zkr__reentrant *lock, int64_t token, int64_t left_ms));
 
 /* Acquire, release and cancel for the calling thread, as documented for zkr_mutex. Called without the client's lock. */
 int zkr__reentrant_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);

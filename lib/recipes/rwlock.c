@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "recipes/mutex.h"
 
-ZKR__OPTIONS_CHECK(zkr_rwlock_options, 12, tell_queued);
+ZKR__OPTIONS_CHECK(zkr_rwlock_options, 15, on_warn_ctx);
 
 struct zkr_rwlock {
     zkr_client *c;
@@ -40,6 +40,9 @@ static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options 
         .on_revoke = from->on_revoke,
         .on_revoke_ctx = from->on_revoke_ctx,
         .tell_queued = from->tell_queued,
+        .warn_ms = from->warn_ms,
+        .on_warn = from->on_warn,
+        .on_warn_ctx = from->on_warn_ctx,
     };
     int rc = zkr__mutex_make(&l->reader, l->c, path, &o, &reader);
     if (rc != ZKR_OK) {

@@ -12,7 +12,7 @@
 #include "recipes/recipe.h"
 #include "recipes/ticket.h"
 
-ZKR__OPTIONS_CHECK(zkr_semaphore_options, 7, watch_node);
+ZKR__OPTIONS_CHECK(zkr_semaphore_options, 8, warn_ms);
 
 struct zkr_semaphore {
     struct zkr__recipe r; /* queue: leases; watch: max_from, NULL = fixed max */
@@ -101,6 +101,9 @@ int zkr_semaphore_create(zkr_semaphore **out,
     if (rc == ZKR_OK) {
         rc = check(path, max, &o);
     }
+    if (rc == ZKR_OK) {
+        rc = zkr__recipe_check_warning(c, path, "semaphore", o.warn_ms, false);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -117,6 +120,7 @@ int zkr_semaphore_create(zkr_semaphore **out,
         .persistent_parent = o.persistent_parent != 0,
         .watch_node = o.watch_node != 0,
         .writes_metadata = true,
+        .warn_ms = o.warn_ms,
     };
     zkr_semaphore *s = zkr__recipe_make(sizeof(*s), c, "semaphore", &leases, &rc);
     if (!s) {

@@ -35,7 +35,7 @@ static const char *dir_of(zkr_ticket *t)
 /* --- reporting --- */
 
 /* Returns the next state to report; 0 = none, as for a released ticket. When HELD is reported, the hold may be over. */
-static int next_report(const zkr_ticket *t) ZKR__LOCKED
+static int next_report(zkr_ticket *t) ZKR__LOCKED
 {
     if (!t->fn || !t->announced) {
         return 0;
@@ -49,8 +49,11 @@ static int next_report(const zkr_ticket *t) ZKR__LOCKED
                : queued                    ? ZKR_TICKET_QUEUED
                                            : 0;
     }
-    return t->reported == ZKR_TICKET_HELD && state == ZKR__HOLD_LOST ? ZKR_TICKET_LOST
-                                                                     : 0;
+    bool warned = t->reported == ZKR_TICKET_WARNED;
+    return !warned && t->reported != ZKR_TICKET_HELD   ? 0
+           : state == ZKR__HOLD_LOST                   ? ZKR_TICKET_LOST
+           : !warned && zkr__hold_is_to_warn(&t->hold) ? ZKR_TICKET_WARNED
+                                                       : 0;
 }
 
 static void post_report(zkr_ticket *t) ZKR__LOCKED

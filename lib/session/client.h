@@ -36,6 +36,11 @@ struct zkr__upcalls {
     void (*session_over)(void *engine);  /* the nodes of the session are gone, too */
     void (*auth_refused)(void *engine);  /* no session will follow */
     void (*lease_expired)(void *engine); /* no hold is sure any more */
+    /*
+     * Warn the owners of holds of whose lease little is left. Returns when to call next (CLOCK_BOOTTIME), or ZKR__NEVER. May
+     * be NULL.
+     */
+    int64_t (*lease_runs)(void *engine);
     void (*node_event)(void *engine, const char *path, enum zkr__node_event event);
     /* News of another process of this host has arrived (nearby.h). May be NULL. */
     void (*news_came)(void *engine, const struct zkr__news *news);

@@ -271,6 +271,13 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return zkr__sooner(end, next);
 }
 
+/* Until when to look again. A lease that has ended needs no warning. */
+static int64_t run_warnings(zkr_client *c, int64_t boot) ZKR__LOCKED
+{
+    bool runs = c->up->lease_runs && zkr__lease_alive(&c->lease, boot);
+    return runs ? c->up->lease_runs(c->engine) : ZKR__NEVER;
+}
+
 static int64_t run_lease(zkr_client *c) ZKR__LOCKED
 {
     ZKR__MUST(c, c->session_id != 0 || (!c->probing && c->stats.held == 0));
@@ -289,7 +296,9 @@ static int64_t run_lease(zkr_client *c) ZKR__LOCKED
     if (c->stats.held == 0 && c->prepared == 0) {
         return ZKR__NEVER;
     }
-    int64_t next = c->stats.held > 0 ? c->lease.until : ZKR__NEVER;
+    int64_t next = c->stats.held > 0
+                       ? zkr__sooner(c->lease.until, run_warnings(c, boot))
+                       : ZKR__NEVER;
     if (zkr__connected(c) && !c->probing) {
         int64_t at = c->probe_wanted ? boot : zkr__lease_probe_at(&c->lease);
         at = zkr__later(at, c->probe_after);

@@ -76,6 +76,10 @@ enum { UNTRIED = 1 << 20 };
 #define IS(value, call) ROW(value, value, UNTRIED, call)
 #define ENDS(call) ROW(ZKR_OK, ZKR_ESTATE, UNTRIED, call)
 
+static void no_warning(zkr_mutex *m, int64_t token, int64_t left_ms, void *ctx)
+{
+}
+
 static void no_leader(zkr_leadership *lead, void *ctx)
 {
 }
@@ -455,6 +459,9 @@ static void make_badly(const struct objects *o)
     BAD(MUTEX(.keep_ms = 1, .robust = 1));
     BAD(MUTEX(.keep_ms = 1, .max_waiters = 1));
     BAD(MUTEX(.max_waiters = -1));
+    BAD(MUTEX(.warn_ms = -1));
+    BAD(MUTEX(.warn_ms = INT64_MAX));
+    BAD(MUTEX(.on_warn = no_warning));
     BAD(zkr_rwlock_create(NULL, o->c, "/a", NULL));
     BAD(zkr_rwlock_create(&made.rw, o->c, "/a", SIZE(rwlock, 0)));
     BAD(zkr_rwlock_create(&made.rw, o->c, "/a", OPTIONS(rwlock, .data_len = 3)));
@@ -475,6 +482,11 @@ static void make_badly(const struct objects *o)
     SAYS("below /a", MULTI_LOCK(3, "/a/b/c", "/x", "/a"));
     BAD(MULTI_LOCK(2, "/a", "/a/b"));
     BAD(zkr_leader_latch_create(NULL, o->c, "/a", "", NULL));
+    BAD(zkr_leader_latch_create(&made.l, o->c, "/a", "",
+                                OPTIONS(leader_latch, .warn_ms = 1)));
+    BAD(zkr_multi_lock_create(&made.both, o->c, two_paths, 2,
+                              OPTIONS(multi_lock, .warn_ms = -1)));
+    BAD(PERMITS(.warn_ms = -1));
     BAD(zkr_leader_selector_create(NULL, o->c, "/a", "", no_leader, NULL, NULL));
     BAD(zkr_leader_selector_create(&made.s, o->c, "/a", "", NULL, NULL, NULL));
     BAD(SELECTOR(.requeue_delay_ms = -1));
