@@ -55,8 +55,7 @@ void zkr__warning_await(struct zkr__claim *claim)
 bool zkr__warning_look(struct zkr__claim *claim)
 {
     bool young;
-    if (claim->warning != ZKR__WARNING_AWAITED || claim->k.phase != ZKR__HELD ||
-        claim->k.kept) {
+    if (claim->warning != ZKR__WARNING_AWAITED || claim->k.phase != ZKR__HELD) {
         return false;
     }
     if (claim->q->c->door->boot() < due_at(claim, &young)) {

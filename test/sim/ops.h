@@ -65,8 +65,13 @@ void sim_op_client(struct app *a);
 void sim_may_exit(struct process *p);
 void sim_on_revoke(zkr_mutex *m, void *process);
 void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process);
+void sim_on_warn(zkr_mutex *m, int64_t token, int64_t left_ms, void *process);
 void sim_on_ticket(zkr_ticket *t, int state, void *pass);
 void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process);
+void sim_on_latch_warn(zkr_leader_latch *l,
+                       int64_t token,
+                       int64_t left_ms,
+                       void *process);
 void sim_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *process);
 void sim_on_failed(zkr_leader_selector *s, int code, void *process);
 void sim_on_state(zkr_client *c, int state, void *process);

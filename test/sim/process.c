@@ -44,9 +44,22 @@ static void must(int rc, const char *what)
     }
 }
 
+/* In a quarter of the scenes. */
+static int64_t warn_ms(const struct process *p)
+{
+    enum { SCENES = 4, PART = 4 };
+    const zkr_client_options *o = &p->c->options;
+    return scene.seed % SCENES == 0 && o->lease_probe_ms >= 0
+               ? o->session_timeout_ms / PART
+               : 0;
+}
+
 static void make_mutexes(struct process *p)
 {
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.warn_ms = warn_ms(p);
+    o.on_warn = o.warn_ms > 0 ? sim_on_warn : NULL;
+    o.on_warn_ctx = p;
     o.on_lost = zkf_chance(60) ? sim_on_lost : NULL;
     o.on_lost_ctx = p;
     o.wait_on_release = scene.wait_on_release;
@@ -67,6 +80,9 @@ static void make_mutexes(struct process *p)
 static void make_rw(struct process *p)
 {
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+    o.warn_ms = warn_ms(p);
+    o.on_warn = o.warn_ms > 0 ? sim_on_warn : NULL;
+    o.on_warn_ctx = p;
     o.on_lost = zkf_chance(scene.reads ? 90 : 60) ? sim_on_lost : NULL;
     o.on_lost_ctx = p;
     o.wait_on_release = scene.wait_on_release;
@@ -93,6 +109,8 @@ static void make_leaders(struct process *p)
     l.on_loss = sim_on_loss;
     l.ctx = p;
     l.step_down_when_suspended = zkf_chance(25);
+    l.warn_ms = warn_ms(p);
+    l.on_warn = l.warn_ms > 0 ? sim_on_latch_warn : NULL;
     zkr_leader_selector_options s = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
     s.auto_requeue = zkf_chance(40);
     s.requeue_delay_ms = zkf_chance(30) ? zkf_below(200) : 0;

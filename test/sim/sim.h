@@ -144,6 +144,7 @@ struct pass {
     enum sim_dir dir;
     int users; /* threads in a call on it */
     int told;  /* by its callback; 0 = nothing yet */
+    bool warned;
     bool shared, released, destroyed;
     struct promise promise;
     int count;        /* of permits; 0 = it is for none */
@@ -187,14 +188,15 @@ struct process {
     int calling;  /* callbacks that run now */
     bool led;     /* latch: between on_gain and on_loss */
     int64_t term; /* latch: the token of the last on_gain */
+    bool term_warned;
     int exits;    /* threads that callbacks have ended */
     bool silent;  /* a stop since then has left out the loss, perhaps */
     int stopping; /* such stops that are under way */
     int leading;  /* take_leadership() that run now */
-    long begun[SIM_LOCKS], lost[SIM_LOCKS],
-        told[SIM_LOCKS]; /* holds; seen; by on_lost */
-    int64_t stopped;     /* true time that it stood still, in all */
-    long wishes, asked;  /* written to its nodes; told */
+    long begun[SIM_LOCKS], lost[SIM_LOCKS], told[SIM_LOCKS],
+        warned[SIM_LOCKS]; /* holds; seen; by on_lost; by on_warn */
+    int64_t stopped;       /* true time that it stood still, in all */
+    long wishes, asked;    /* written to its nodes; told */
     /* For the one rule of the lease bound that leans on what cannot be measured. */
     bool stalled;       /* stopped, or heard by nobody */
     int64_t stalled_at; /* last time of that */
@@ -214,7 +216,7 @@ struct sim_did {
         isolations, crashes, hands, shortened, moves, leaderless, numbers_spent,
         replaced, visits, visits_named, remakes, remakes_counted_on, bare, wrong,
         lists_shared, placed_behind, lined_up, limited, prepared, swept, lags, silences,
-        drifts, guarded, exits, news, news_lost, news_forged, news_grants;
+        drifts, guarded, exits, news, news_lost, news_forged, news_grants, warned;
 };
 
 extern struct scene scene;

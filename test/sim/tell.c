@@ -109,15 +109,37 @@ void sim_on_revoke(zkr_mutex *m, void *process)
     end(p);
 }
 
+static int lock_of(const struct process *p, const zkr_mutex *m)
+{
+    int lock = 0;
+    while (lock < SIM_LOCKS && p->locks[lock] != m) {
+        lock++;
+    }
+    return lock;
+}
+
+void sim_on_warn(zkr_mutex *m, int64_t token, int64_t left_ms, void *process)
+{
+    struct process *p = process;
+    begin(p, "on_warn");
+    did.warned++;
+    int lock = lock_of(p, m);
+    if (lock == SIM_LOCKS || token == 0 || left_ms < 0) {
+        sim_violation("on_warn for a mutex that is not there, or no hold");
+    } else if (++p->warned[lock] > p->begun[lock] + acquiring(p, lock)) {
+        sim_violation("on_warn is called %ld times for %ld holds of %s",
+                      p->warned[lock], p->begun[lock], sim_dir(AT_LOCK));
+    }
+    call_back(p);
+    end(p);
+}
+
 void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process)
 {
     struct process *p = process;
     begin(p, "on_lost");
     did.on_lost++;
-    int lock = 0;
-    while (lock < SIM_LOCKS && p->locks[lock] != m) {
-        lock++;
-    }
+    int lock = lock_of(p, m);
     if (lock == SIM_LOCKS || lost->fencing_token == 0 || lost->reason == 0) {
         sim_violation("on_lost for a mutex that is not there, or no hold");
     } else if (++p->told[lock] > p->begun[lock] + acquiring(p, lock)) {
@@ -133,7 +155,9 @@ void sim_on_ticket(zkr_ticket *t, int state, void *ctx)
     struct pass *pass = ctx;
     struct process *p = pass->p;
     begin(p, "a ticket is told of");
-    bool in_order = state == ZKR_TICKET_LOST
+    bool warns = state == ZKR_TICKET_WARNED;
+    bool in_order = warns ? pass->told == ZKR_TICKET_HELD && !pass->warned
+                    : state == ZKR_TICKET_LOST
                         ? pass->told == ZKR_TICKET_HELD
                         : pass->told == 0 &&
                               (state == ZKR_TICKET_HELD || state == ZKR_TICKET_FAILED);
@@ -141,7 +165,9 @@ void sim_on_ticket(zkr_ticket *t, int state, void *ctx)
         sim_violation("a ticket is told %d after %d, or when it is none", state,
                       pass->told);
     }
-    pass->told = state;
+    did.warned += warns;
+    pass->warned = warns;
+    pass->told = warns ? pass->told : state;
     if (zkf_chance(15)) {
         pass->released = true;
         pass->promise.until = 0;
@@ -168,6 +194,23 @@ void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process)
     p->led = true;
     p->silent = false;
     p->term = token;
+    p->term_warned = false;
+    call_back(p);
+    end(p);
+}
+
+void sim_on_latch_warn(zkr_leader_latch *l,
+                       int64_t token,
+                       int64_t left_ms,
+                       void *process)
+{
+    struct process *p = process;
+    begin(p, "on_warn");
+    did.warned++;
+    if (!p->led || l != p->latch || token != p->term || p->term_warned || left_ms < 0) {
+        sim_violation("on_warn without on_gain, or twice");
+    }
+    p->term_warned = true;
     call_back(p);
     end(p);
 }

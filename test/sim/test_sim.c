@@ -60,6 +60,7 @@ static void count_all(struct count out[COUNTS])
         {"callbacks", did.callbacks},
         {"refused", did.refused},
         {"on lost", did.on_lost},
+        {"warned", did.warned},
         {"ends holding", did.ends_holding},
         {"shutdowns", did.shutdowns},
         {"asked", did.asked},
