@@ -32,6 +32,10 @@ static const char usage[] =
     "lead\n"
     "      --every SEC    the time between these checks, and for one; default 5\n"
     "      --failures N   failures in a row until a leader gives up; default 3\n"
+    "      --warn-signal SIG  the signal COMMAND gets once before the kill signal, to "
+    "save\n"
+    "                 its work\n"
+    "      --warn-before SEC  so long before that\n"
     "      --no-guardian  if zkr is killed by KILL, nobody leads until the session "
     "has\n"
     "                 timed out\n"
@@ -75,6 +79,9 @@ static int take_arguments(struct elect *e)
         {"health", 0, option_text, &e->health.check, "a text"},
         {"every", 0, take_pause, &e->health.every_ms, "seconds, more than 0"},
         {"failures", 0, option_int, &failures, "a number from 1 on"},
+        {"warn-signal", 0, option_signal, &e->held.warn_signal,
+         "a signal such as USR1"},
+        {"warn-before", 0, option_seconds, &e->held.lease.warn_ms, "seconds"},
         {"no-guardian", 0, option_on, &e->held.no_guardian, NULL},
         {"yield", 0, option_on, &g->alone, NULL},
         {"to", 0, option_text, &e->to, "the id of a candidate"},
@@ -88,6 +95,7 @@ static int take_arguments(struct elect *e)
         g->command || g->text || e->held.once || e->id || health->check || checks;
     bool asking = e->to || e->wait_ms != ZKR_FOREVER;
     const struct option_fault faults[] = {
+        held_warning_fault(&e->held),
         {e->listen && (takes_part || asking || g->alone || e->held.no_guardian),
          "-l goes with --json and PATH alone"},
         {g->alone && (takes_part || e->json),

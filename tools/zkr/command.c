@@ -118,6 +118,15 @@ static void send_kill(struct command *c)
     }
 }
 
+static void warn(const struct command *c)
+{
+    const struct held *h = c->h;
+    cli_note("no server has confirmed the %s %.1000s lately, and it may be lost soon: "
+             "the command gets signal %d",
+             h->what, h->path, h->warn_signal);
+    send_signal(c, h->warn_signal);
+}
+
 /* The lease is looked at before anything else, above all after zkr was stopped. */
 static void check_lease(struct command *c)
 {
@@ -128,6 +137,9 @@ static void check_lease(struct command *c)
     }
     bool first = phase != LEASE_SURE && !c->killed;
     c->killed = c->killed || first;
+    if (lease_take_warning(&c->h->lease)) {
+        warn(c);
+    }
     if (phase == LEASE_OVER) {
         send_kill(c);
     } else if (first) {

@@ -68,6 +68,17 @@ int held_end(struct held *h, int status)
     return status;
 }
 
+struct option_fault held_warning_fault(const struct held *h)
+{
+    const struct globals *g = &h->env->globals;
+    bool any = h->warn_signal != 0 || h->lease.warn_ms != 0;
+    bool all = h->warn_signal != 0 && h->lease.warn_ms > 0;
+    return (struct option_fault){
+        any && !(all && g->command),
+        "--warn-signal and --warn-before, of more than 0 seconds, go with each other "
+        "and a COMMAND"};
+}
+
 /* --- a loss --- */
 
 void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)

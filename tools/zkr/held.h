@@ -10,6 +10,7 @@
 #include "grant.h"
 #include "lease.h"
 #include "news.h"
+#include "options.h"
 
 struct held {
     struct env *env;
@@ -20,6 +21,7 @@ struct held {
     bool once;   /* do not queue again afterwards */
     bool no_guardian; /* nobody ends the session when zkr is killed */
     int kill_signal;
+    int warn_signal;     /* sent once lease.warn_ms before the kill signal; 0 = none */
     int64_t delay_ms;    /* from a grant after a wait to the start of the command */
     int64_t min_hold_ms; /* from the grant to the release */
     int64_t started;     /* when the wait began */
@@ -52,6 +54,9 @@ int held_begin(struct held *h, const char *owner);
 int held_connect(struct held *h);
 /** Closes the client; see client_end(). Returns @status. */
 int held_end(struct held *h, int status);
+
+/** The options of a warning do not go together. */
+struct option_fault held_warning_fault(const struct held *h);
 
 /** Callback of the library, with the hold as ctx. */
 void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held);

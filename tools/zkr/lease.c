@@ -40,6 +40,32 @@ int64_t lease_doubt_ms(const struct lease *l)
     return kill_after(l) + margin(l);
 }
 
+/* The most that a warning can come before doubt. A lease that is renewed in time has half a session left, and more. */
+static int64_t most_warn_ms(const struct lease *l)
+{
+    int64_t session = grant_session_ms(l->grant), patience = lease_patience_ms(l);
+    return session / 2 - lesser(patience, session / 3) - margin(l);
+}
+
+/*
+ * With so much left, or less, the warning is due. At first there may be less than that, and the next answer is on its way:
+ * then with a sixth of the session timeout.
+ */
+static int64_t warn_at(const struct lease *l)
+{
+    int64_t at = lease_doubt_ms(l) + lesser(l->warn_ms, most_warn_ms(l));
+    return l->settled ? at : lesser(at, grant_session_ms(l->grant) / 6);
+}
+
+static void check_warn_before(const struct lease *l)
+{
+    if (l->warn_ms > most_warn_ms(l)) {
+        cli_note("--warn-before is reduced to %.3f s, for this session timeout and "
+                 "--kill-after; -t makes the session longer",
+                 (double)most_warn_ms(l) / 1000);
+    }
+}
+
 static void check_kill_after(const struct lease *l)
 {
     int64_t most = grant_session_ms(l->grant) / 3;
@@ -56,11 +82,12 @@ void lease_begin(struct lease *l)
 {
     struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
     lease_reset(l);
-    l->slept = l->settled = false;
+    l->slept = l->settled = l->warned = l->warns = false;
     l->wake_at = 0;
     l->stepped_at = l->bound = clock_now_ms();
     l->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &l->timer) == 0;
     check_kill_after(l);
+    check_warn_before(l);
 }
 
 void lease_end(struct lease *l)
@@ -120,10 +147,19 @@ enum lease_phase lease_step(struct lease *l)
         leave_sure(l, LEASE_OVER);
     } else if (l->phase == LEASE_SURE && valid <= lease_doubt_ms(l)) {
         enter_doubt(l, valid);
+    } else if (l->warn_ms > 0 && !l->warned && valid <= warn_at(l)) {
+        l->warned = l->warns = true;
     } else if (l->phase == LEASE_SURE && lease_is_ample(l, valid)) {
         notify_alive();
     }
     return l->phase;
+}
+
+bool lease_take_warning(struct lease *l)
+{
+    bool now = l->warns && l->phase == LEASE_SURE;
+    l->warns = false;
+    return now;
 }
 
 /* --- the time between two steps --- */
@@ -157,6 +193,9 @@ int64_t lease_arm(struct lease *l)
     /* The timer fires after the sleep has ended, so it only acts when zkr is stopped. */
     int64_t later = l->phase == LEASE_DOUBT ? margin(l) / 2 : margin(l);
     set_timer(l, rest + later);
+    if (l->phase == LEASE_SURE && l->warn_ms > 0 && !l->warned) {
+        rest = greater(lesser(rest, valid - warn_at(l)), 1);
+    }
     return l->phase == LEASE_SURE && lease_is_ample(l, valid) ? notify_alive_rest(rest)
                                                               : rest;
 }

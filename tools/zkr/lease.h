@@ -4,6 +4,8 @@
  * session timeout ahead. When the end is no further ahead than kill_after + margin, probes have gone unanswered, and the lock
  * is in doubt. Both together leave room for a pause of the servers of 0.45 of a session timeout. In doubt the command gets
  * the kill signal, and SIGKILL after kill_after, or margin before the end if that is earlier. Doubt is final.
+ *
+ * The command is warned once, warn_ms before the lock is in doubt. The lease may get longer again afterwards.
  */
 #ifndef ZKR_CLI_LEASE_H
 #define ZKR_CLI_LEASE_H
@@ -21,8 +23,11 @@ enum lease_phase { LEASE_SURE, LEASE_DOUBT, LEASE_OVER };
 struct lease {
     const struct grant *grant;
     int64_t kill_after_ms; /* as given; negative = auto */
+    int64_t warn_ms;       /* as given; 0 = no warning */
 
     enum lease_phase phase;
+    bool warned;       /* the warning is due or has been taken */
+    bool warns;        /* it is due */
     struct loss doubt; /* set when the lock is not surely held any more */
     int64_t kill_at;   /* when the phase becomes LEASE_OVER, by clock_now_ms() */
     int64_t
@@ -43,6 +48,8 @@ void lease_reset(struct lease *l);
 
 /** Updates and returns the phase. */
 enum lease_phase lease_step(struct lease *l);
+/** Is the command to be warned now? True once. */
+bool lease_take_warning(struct lease *l);
 /** It is over: the lock is lost. */
 void lease_lose(struct lease *l);
 /** zkr was stopped for too long: the lock is in doubt, whatever the lease is. */

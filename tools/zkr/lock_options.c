@@ -37,6 +37,9 @@ static const char usage[] =
     "      --kill-signal SIG         the signal the command gets when the lock is in\n"
     "                                doubt; default TERM\n"
     "      --kill-after SEC          time it then has before SIGKILL; default auto\n"
+    "      --warn-signal SIG         the signal it gets once before that, to save its "
+    "work\n"
+    "      --warn-before SEC         so long before the kill signal\n"
     "      --lock-delay SEC          if the lock was not free at once, wait this long\n"
     "                                before the start; default 0\n"
     "      --min-hold SEC            keep the lock at least this long, even if the\n"
@@ -70,11 +73,6 @@ static bool take_no_wait(void *wait_ms, char *value)
     (void)value;
     *(int64_t *)wait_ms = 0;
     return true;
-}
-
-static bool take_signal(void *to, char *value)
-{
-    return parse_signal(value, to);
 }
 
 /* A negative time means auto. */
@@ -171,8 +169,10 @@ static int take_rows(struct lock_options *o, struct held *h)
         {"max-queue", 0, option_int, &max_queue, "a number from 1 on"},
         {"command", 'c', option_text, &g->text, "a text"},
         {"id", 'i', option_text, &o->id, "a text"},
-        {"kill-signal", 0, take_signal, &h->kill_signal, "a signal such as TERM"},
+        {"kill-signal", 0, option_signal, &h->kill_signal, "a signal such as TERM"},
         {"kill-after", 0, take_kill_after, &h->lease.kill_after_ms, "seconds or auto"},
+        {"warn-signal", 0, option_signal, &h->warn_signal, "a signal such as USR1"},
+        {"warn-before", 0, option_seconds, &h->lease.warn_ms, "seconds"},
         {"lock-delay", 0, option_seconds, &h->delay_ms, "seconds"},
         {"min-hold", 0, option_seconds, &h->min_hold_ms, "seconds"},
         {"stats", 0, option_text, &o->stats, "a file"},
@@ -198,11 +198,13 @@ static int take_rows(struct lock_options *o, struct held *h)
 }
 
 /* Some options exclude each other. */
-static int check_kind(const struct lock_options *o, const struct globals *g)
+static int check_kind(const struct lock_options *o, const struct held *h)
 {
+    const struct globals *g = &h->env->globals;
     bool sided = o->shared || o->rw, permits = o->permits_max > 0;
     bool several = o->path_count > 1 && !o->any, once = is_once(g);
     const struct option_fault faults[] = {
+        held_warning_fault(h),
         {once && (o->any || several || sided || permits),
          "one exclusive lock alone: no -s, --rw, --permits, --also or --any"},
         {once && o->every_ms == 0, "how often? --every PERIOD says it"},
@@ -228,7 +230,7 @@ int lock_options_take(struct lock_options *o, struct held *h)
     for (size_t i = 0; i < o->path_count && rc == GO_ON; i++) {
         rc = options_check_path(g, o->paths[i]);
     }
-    rc = rc == GO_ON ? check_kind(o, g) : rc;
+    rc = rc == GO_ON ? check_kind(o, h) : rc;
     if (o->wait_ms == 0 && !g->connect_given) {
         g->connect_ms = NO_WAIT_CONNECT_MS;
     }

@@ -44,6 +44,11 @@ bool option_int(void *range, char *value)
     return parse_int(value, r->least, r->most, r->to);
 }
 
+bool option_signal(void *to, char *value)
+{
+    return parse_signal(value, to);
+}
+
 /* --- all of them --- */
 
 /* What getopt_long() returns for an option without a letter: one of these codes plus the index in its table. */

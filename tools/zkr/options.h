@@ -43,6 +43,8 @@ bool option_off(void *to, char *value);
 bool option_text(void *to, char *value);
 bool option_seconds(void *to, char *value);
 bool option_int(void *range, char *value);
+/** The same, with an int: a signal. */
+bool option_signal(void *to, char *value);
 /** "zkr: X; see 'zkr SUBCOMMAND --help'" and CLI_USAGE. */
 #define options_refuse(g, ...)                                                         \
     settings_refuse(                                                                   \

@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
             --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --max-queue | --health | --every | --failures | --to | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token | --held-longer-than | --waiting-more-than)
+            --warn-signal | --warn-before | --max-queue | --health | --every | --failures | --to | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token | --held-longer-than | --waiting-more-than)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         --any)
@@ -55,7 +55,7 @@ _zkr() {
     fi
 
     case $previous in
-    --kill-signal)
+    --kill-signal | --warn-signal)
         mapfile -t COMPREPLY < <(compgen -W 'TERM INT HUP QUIT USR1 USR2 KILL' -- "$current")
         return
         ;;
@@ -76,7 +76,7 @@ _zkr() {
         return
         ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --permits | --also | --token | \
+        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --warn-before | --permits | --also | --token | \
         --held-longer-than | --waiting-more-than)
         return
         ;;
@@ -89,18 +89,18 @@ _zkr() {
         ;;
     once)
         words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -E --conflict-exit-code --every
-            -q --on-revoke -c --command -i --id --kill-signal --kill-after --max-queue --lock-delay
+            -q --on-revoke -c --command -i --id --kill-signal --kill-after --warn-signal --warn-before --max-queue --lock-delay
             --min-hold --stats --no-guardian"
         ;;
     lock)
         words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -q -E --conflict-exit-code -x -e
             --exclusive -s --shared --rw --permits --also --any --on-revoke -c --command -i --id
-            --kill-signal --kill-after --max-queue --lock-delay --min-hold --stats --no-guardian
-            -o --close"
+            --kill-signal --kill-after --warn-signal --warn-before --max-queue --lock-delay --min-hold --stats
+            --no-guardian -o --close"
         ;;
     elect)
         words="$global -i --id -c --command --once --health --every --failures
-            --no-guardian -l --listen --json --yield --to -w --wait"
+            --warn-signal --warn-before --no-guardian -l --listen --json --yield --to -w --wait"
         ;;
     status)
         words="$global -q --json --watch"
