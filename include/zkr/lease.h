@@ -17,7 +17,7 @@
  * - A hold can begin with less than warn_ms left, but not with less than a sixth of the session timeout. It is not warned
  *   at once, because the next answer renews the lease. Without that answer it is warned when a sixth is left.
  * - The warning comes before the loss. After the loss or the release there is none. If this process was stopped until the
- *   lease had ended, or the dispatch thread was busy, the owner is told of the loss alone.
+ *   lease had ended, or the dispatch thread was busy, only the loss is reported.
  * - Only the end of a lease can be foreseen. A hold whose node is deleted, or whose session somebody ends, is lost without a
  *   warning.
  */

@@ -4,7 +4,7 @@
 #include "queue/engine_state.h"
 #include "session/bound.h"
 
-/* CLOCK_BOOTTIME, when so much is left, but no more than a part of the session timeout. */
+/* The time (CLOCK_BOOTTIME) at which @ms of the lease are left, or a @part-th of the session timeout if that is less. */
 static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 {
     int64_t most = c->session_ms / part;
@@ -12,9 +12,9 @@ static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 }
 
 /*
- * Before a third of the session timeout is left no answer is overdue (lease.h), so a warning would say nothing. A hold can
- * begin with less, down to a sixth (zkr__lease_lasts()). Then the next answer is about to extend the lease; if it does
- * not, the warning comes when a sixth is left. *young: this hold began with less, and no answer has come yet.
+ * While more than a third of the session timeout is left, no answer is overdue (lease.h), so a warning would be false. A
+ * hold can begin with less, down to a sixth (zkr__lease_lasts()). The next answer then extends the lease. Without that
+ * answer the warning is due when a sixth is left. *young: the hold began with less, and no answer has come yet.
  */
 static int64_t due_at(const struct zkr__claim *claim, bool *young) ZKR__LOCKED
 {
@@ -25,7 +25,7 @@ static int64_t due_at(const struct zkr__claim *claim, bool *young) ZKR__LOCKED
     return *young ? left_at(c, claim->q->warn_ms, LEAST_PART) : at;
 }
 
-/* The answer that ends its youth may come at any moment. */
+/* Note when to look at @claim again. A young hold is looked at often, because an answer may extend its lease any time. */
 static void look_later(struct zkr__claim *claim) ZKR__LOCKED
 {
     enum { PART = 16 };

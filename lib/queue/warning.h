@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The warning of a hold: once, when less than the warn_ms of its queue is surely left. What is due is marked in the claim;
- * the owner hears of it by on_change, and takes it. With the client's lock.
+ * The warning of a hold: once, when the lease is shorter than the warn_ms of its queue. A claim whose warning is due is
+ * marked, and on_change notifies the owner, which takes the mark. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_WARNING_H
 #define ZKR_QUEUE_WARNING_H
 
 #include "queue/claim.h"
 
-/* The owner has been told of the hold, and can be warned from now on. */
+/* The owner knows of the hold: await the time of its warning. */
 void zkr__warning_await(struct zkr__claim *claim) ZKR__LOCKED;
-/* If the warning has become due: mark it, and return true. Else note when to look again. */
+/* If the warning is due, mark the claim and return true. Otherwise note when to look again. */
 bool zkr__warning_look(struct zkr__claim *claim) ZKR__LOCKED;
-/* It is time to look at all holds. Nothing is noted any more. */
+/* Returns true if it is time to look at all holds, and forgets that time. */
 bool zkr__warning_looks(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* The owner is to be warned, and does not know yet. */
+/* The warning is due, and the owner does not know yet. */
 static inline bool zkr__warning_is_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
     return claim->warning == ZKR__WARNING_DUE && claim->k.phase == ZKR__HELD;
 }
 
-/* The owner is warned now. */
+/* The owner gets the warning now. */
 static inline void zkr__warning_told(struct zkr__claim *claim) ZKR__LOCKED
 {
     claim->warning = ZKR__WARNING_OFF;

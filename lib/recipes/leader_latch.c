@@ -113,7 +113,7 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     return lead->czxid;
 }
 
-/* The token that on_warn is told, and what is left of the lease; 0: the latch does not lead any more. */
+/* Returns the token for on_warn, and the rest of the lease in *left_ms; 0: the latch no longer leads. */
 static int64_t take_warning(zkr_leader_latch *l, int64_t *left_ms) ZKR__LOCKED
 {
     struct zkr__claim *lead = sure_lead(l);
