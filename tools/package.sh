@@ -126,6 +126,8 @@ try() {
     man -w zkr zkrecipes zkr_mutex_acquire >>"$log" 2>&1 || failed 'a page of the manual is missing'
     # shellcheck disable=SC1091 # of the package
     (. /usr/share/bash-completion/completions/zkr && complete -p zkr) >>"$log" || failed 'no completion for zkr'
+    [ -s /usr/share/zsh/vendor-completions/_zkr ] || die 1 'no completion for zsh'
+    [ -s /usr/share/fish/vendor_completions.d/zkr.fish ] || die 1 'no completion for fish'
     [ -x /usr/libexec/zkr-guardian ] || die 1 'no zkr-guardian where the library looks for it'
     [ -s /usr/lib/systemd/system/zkr@.service ] || die 1 'no unit for systemd'
 

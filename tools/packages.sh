@@ -17,7 +17,7 @@
     # and go-zookeeper, see want_peers; and cffi, for examples/lock.py. Not every distribution has them.
     packages_peers=(libcurator-recipes-java bsh python3-kazoo python3-cffi golang-go)
     packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3
-        python3-cffi)
+        python3-cffi zsh fish)
     packages_fuzz=(clang libcmocka-dev libjansson-dev)
     # The leak sanitizer asks llvm-symbolizer about each leak that a suppression may fit, and complains on standard
     # error where there is none.

@@ -1,46 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr: what its man page and its completion say.
+zkr: what its man page says, and the demo.
 
   $ . "$TESTDIR/setup.sh"
-
-Words are completed, as bash would ask: zkr ls --re<TAB>, zkr lock --acl <TAB>.
-
-  $ . "$ZKT_SOURCES/tools/zkr/zkr.bash"
-  $ completes() { COMP_WORDS=(zkr "$@") COMP_CWORD=$#; _zkr; echo ${COMPREPLY[*]:-nothing}; }
-  $ completes l
-  lock ls
-  $ completes o
-  once
-  $ completes once --ev
-  --every
-  $ completes ls --rec
-  --recursive
-  $ completes lock --acl ''
-  open creator
-  $ completes lock --min
-  --min-hold
-  $ completes elect --id x --com
-  --command
-  $ mkdir bin; : >bin/zkt-tool; chmod +x bin/zkt-tool; PATH=$PWD/bin:$PATH
-  $ completes lock /p zkt-to
-  zkt-tool
-  $ completes elect -i x /p zkt-to
-  zkt-tool
-  $ completes lock --any /p /q -- zkt-to
-  zkt-tool
-  $ completes lock --any /p /q --nonb
-  --nonblock --nonblocking
-  $ completes lock /p -
-  -c --command
-  $ completes elect /p --c
-  --command
-  $ completes status /p -
-  nothing
-  $ completes ls /p --js
-  nothing
-  $ completes revoke /p --fo
-  nothing
 
 The demo takes no servers but its own, or those that it is told of: $ZKR_SERVERS may be those of real locks.
 

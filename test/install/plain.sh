@@ -32,7 +32,8 @@ for file in bin/zkr libexec/zkr-guardian include/zkr/zkr.h include/zkr/zkr.hpp i
     "$libdir/pkgconfig/zkrecipes.pc" "$libdir/pkgconfig/zkrecipes-testing.pc" \
     "$libdir/cmake/zkrecipes/zkrecipesConfig.cmake" lib/systemd/system/zkr@.service \
     share/man/man1/zkr.1 share/man/man3/zkr_mutex.3 share/man/man3/zkr_mutex_acquire.3 share/man/man7/zkrecipes.7 \
-    share/bash-completion/completions/zkr share/zkrecipes/monitoring/zkrecipes.rules.yml \
+    share/bash-completion/completions/zkr share/zsh/site-functions/_zkr share/fish/vendor_completions.d/zkr.fish \
+    share/zkrecipes/monitoring/zkrecipes.rules.yml \
     share/zkrecipes/monitoring/dashboard.json; do
     [ -s "$file" ] || { echo "not installed: $file"; failed=1; }
 done

@@ -62,5 +62,7 @@ for page in zkr zkrecipes zkrecipes-guide zkr_mutex zkr_mutex_acquire; do
 done
 # shellcheck disable=SC1091 # of this library
 (. /usr/local/share/bash-completion/completions/zkr && complete -p zkr) || die 1 'no completion for zkr'
+[ -s /usr/local/share/zsh/site-functions/_zkr ] || die 1 'no completion for zsh'
+[ -s /usr/local/share/fish/vendor_completions.d/zkr.fish ] || die 1 'no completion for fish'
 [ -s /usr/local/lib/systemd/system/zkr@.service ] || die 1 'no unit for systemd'
 progress 'all as README says'

@@ -1,33 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_options.sh ROOT ZKR: the options that zkr takes, those in its --help, in zkr.1 and in the completion are the same, for
-# each subcommand and for all of them ('').
+# check_options.sh ROOT ZKR: the options that zkr takes, those in its --help and in zkr.1 are the same, for each subcommand
+# and for all of them (''). check_completion.sh compares --help with the completions.
 set -euo pipefail
 root=$1 zkr=$2
 cd "$root/tools/zkr"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=tools/zkr/zkr.bash
-. ./zkr.bash
+# shellcheck source=test/static/options.sh
+. "$root/test/static/options.sh"
 failed=0
-
-# As they stand in a line of options, one a line; -h and -V are everywhere, and so is --verbose.
-options() {
-    grep -oE -- '(^|[ ,"])--?[A-Za-z][a-z-]*' | sed 's/^[ ,"]*//' |
-        grep -vxE -- '--(help|version|verbose)|-[hVv]' | LC_ALL=C sort -u
-}
 
 # The rows of options, but for what is refused; those of all settings have a variable in front.
 taken() { # FILE
     sed -n '/struct option_row rows/,/OPTIONS_END/p; /struct setting_name setting_names/,/};/p' "$1" |
         sed -nE "s/.*\{(\"ZKR_[A-Z_]+\", )?(\"([a-z-]+)\"|NULL), ('([A-Za-z])'|0),(.*)/--\3 -\5 \6/p" |
         grep -v '^--[a-z-]* -[A-Za-z]*  NULL' | grep -oE '^--[a-z-]+ |-[A-Za-z] ' | sed 's/^/ /' | options
-}
-
-helped() { # SUBCOMMAND
-    # shellcheck disable=SC2086 # none for all of them
-    "$zkr" $1 --help | sed -nE 's/^  ((-[A-Za-z]|    +--)[A-Za-z, -]*).*/ \1/p' | options
 }
 
 # The lines under .TP.
@@ -38,12 +27,6 @@ in_page() { # SECTION
         options
 }
 
-completed() { # WORD...
-    COMP_WORDS=(zkr "$@" -) COMP_CWORD=$(($# + 1))
-    _zkr
-    printf ' %s\n' "${COMPREPLY[@]}" | options
-}
-
 same() { # SUBCOMMAND WHAT: as $tmp/taken
     diff -u --label "zkr $1: taken" --label "zkr $1: $2" "$tmp/taken" - || failed=1
 }
@@ -51,8 +34,6 @@ same() { # SUBCOMMAND WHAT: as $tmp/taken
 taken settings.c >"$tmp/taken"
 helped '' | same '' '--help'
 in_page 'GLOBAL OPTIONS' | same '' 'zkr.1'
-completed >"$tmp/global"
-same '' completion <"$tmp/global"
 for sub in lock elect status ls wait check revoke; do
     file=cmd_$sub.c
     [ $sub != lock ] || file=lock_options.c
@@ -60,6 +41,5 @@ for sub in lock elect status ls wait check revoke; do
     [ -s "$tmp/taken" ] || { echo "zkr $sub: no options found in $file"; failed=1; }
     helped $sub | same $sub '--help'
     in_page "OPTIONS OF $(printf %s $sub | tr '[:lower:]' '[:upper:]')" | same $sub 'zkr.1'
-    completed $sub | LC_ALL=C comm -23 - "$tmp/global" | same $sub completion
 done
 exit "$failed"

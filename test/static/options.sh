@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced by checks of the options of $zkr.
+
+# As they stand in a line of options, one a line; -h and -V are everywhere, and so is --verbose.
+options() {
+    grep -oE -- '(^|[ ,"])--?[A-Za-z][a-z-]*' | sed 's/^[ ,"]*//' |
+        grep -vxE -- '--(help|version|verbose)|-[hVv]' | LC_ALL=C sort -u
+}
+
+helped() { # SUBCOMMAND
+    # shellcheck disable=SC2086,SC2154 # none for all of them; $zkr is the caller's
+    "$zkr" $1 --help | sed -nE 's/^  ((-[A-Za-z]|    +--)[A-Za-z, -]*).*/ \1/p' | options
+}
