@@ -198,9 +198,9 @@ ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
  *
  * If the connection breaks before a server has confirmed the end of the session, the client connects again, to learn
  * whether the session is over, and else to end it. At the latest it counts as over one and a half session timeouts after
- * the last connection. The client waits for the answers to its deletes before it ends the session if it uses TLS or
- * open_handle, on ClickHouse Keeper, if several sockets of the process are connected to its server, or if a sequence number of
- * its locks was 2^30 or higher.
+ * the last connection. The client first waits for the answers to its deletes with TLS, with open_handle, on ClickHouse
+ * Keeper, if several sockets of the process are connected to its server, or if a sequence number of its locks was 2^30
+ * or higher.
  *
  * Returns ZKR_OK (the nodes are gone), ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ETIMEDOUT (it goes on: call
  * again to wait on; if a delete or a search was refused, zk_rc of zkr_last_error() is ZNOAUTH), ZKR_EINVAL, ZKR_ESTATE
@@ -217,11 +217,10 @@ ZKR_API int zkr_client_finish(zkr_client *c, int64_t timeout_ms);
 /**
  * Give the client another list of servers, for instance after a SIGHUP.
  *
- * If a server of the new list knows the session, it goes on there, with all that is held. If none does,
- * the session is over, and a new one begins. If the client is connected to a server of the new list,
- * nothing changes until that connection breaks. Otherwise it leaves its server as soon as no request is in
- * flight, or after a second. Requests in flight then have an unknown outcome, which the recipes handle by
- * themselves.
+ * If a server of the new list knows the session, session and holds continue there. If none does, the session is over,
+ * and a new one begins. If the client is connected to a server of the new list, nothing changes until that connection
+ * breaks. Otherwise it leaves its server as soon as no request is in flight, or after a second. Requests in flight then
+ * have an unknown outcome, which the recipes handle by themselves.
  *
  * @c        borrowed.
  * @servers  as in zkr_client_open(), with the same chroot; borrowed during the call.
@@ -245,9 +244,9 @@ ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
  * at once. Then it leaves its server at a moment without a request in flight, and, if it holds anything, with
  * at least three eighths of the session timeout left on the lease. It tries one other server after the other, each for
  * an eighth of the session timeout, and returns to its old server after each that does not answer. If no other server
- * answers, the client stays where it was, and logs event=not_rebalanced with the reason. So it does if no
- * suitable moment comes within two session timeouts. A client with one server, or without a connection when the
- * time has passed, does nothing. A call while an earlier move is not over does nothing either.
+ * answers, the client stays where it was, and logs event=not_rebalanced with the reason. The same happens if two
+ * session timeouts bring no suitable moment. A client with one server, or without a connection when the time has
+ * passed, does nothing. A call while an earlier move is not over does nothing either.
  *
  * @c  borrowed.
  *

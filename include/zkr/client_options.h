@@ -90,9 +90,9 @@ typedef struct zkr_auth {
 typedef struct zkr_client_options {
     size_t size; /**< sizeof(zkr_client_options) */
     /**
-     * To request, at least 100; servers clamp it; default 10000. A server that grants less than
-     * 100, or more than a day, is not believed: there is no session then. Holds are kept while
-     * servers answer each write within an eighth of it: see zkr_client_valid_for_ms().
+     * Timeout to request, from 100; default 10000; servers clamp it. A server that grants less than 100, or more than a
+     * day, is not believed: there is no session then. Holds are kept while servers answer each write within an eighth
+     * of it: see zkr_client_valid_for_ms().
      */
     int64_t session_timeout_ms;
     /**
@@ -142,8 +142,8 @@ typedef struct zkr_client_options {
     void *open_handle_ctx;
     /**
      * tickTime of the servers, if you know it: the lease then lasts longer for fewer probes.
-     * Default: assumed to be half the session timeout, the most that minSessionTimeout allows
-     * unless somebody has set it. session_timeout_ms must be two ticks or more.
+     * Default: half the session timeout, the longest possible tick unless minSessionTimeout is set. session_timeout_ms
+     * must be two ticks or more.
      */
     int64_t server_tick_ms;
     /**

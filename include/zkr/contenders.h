@@ -93,9 +93,8 @@ ZKR_API const zkr_contender *zkr_contenders_get(const zkr_contenders *list, size
  * After the first line, the data of a node may have lines `key=value`, with keys of [a-z_]. If you set an owner text
  * (options.owner of a client, a mutex, …), you may append such lines. `zkr` sets `user`, `command` and
  * `host`. The library adds `max` to the permits of a semaphore, and cuts an owner text of about 1000 bytes or more there,
- * at the end of a line if it has several. It adds `held_since_ms` and `session_timeout_ms` (as negotiated) to a hold that
- * lasts (see `held_since_ms`). If any of the lines has another form, there are no fields, and all of the data is
- * `owner`.
+ * at the end of a line if it has several. It adds `held_since_ms` and the negotiated `session_timeout_ms` to the node
+ * of a long hold. If any of the lines has another form, there are no fields, and all of the data is `owner`.
  *
  * @c    an entry of a list; NULL has no fields.
  * @key  such as "user".

@@ -28,8 +28,8 @@
  * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call
  * every function that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain
  * is called only while the latch leads: a term that ends before its on_gain could run causes no
- * callback at all. Nor does a disconnection, with step_down_when_suspended, that is over before its on_loss could
- * run. If the lease ended, on_loss is called even if the lease has begun anew by then.
+ * callback at all. With step_down_when_suspended, nor does a disconnection that is over before its on_loss could run.
+ * If the lease ended, on_loss is called even if the lease has begun anew by then.
  *
  * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and whatever others write into its
  * node, it goes on. It never writes to its node itself.

@@ -168,8 +168,8 @@ ZKR_API int zkr_leader_selector_interrupt(zkr_leader_selector *s);
  * the stop goes on, call again to wait longer), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   yes: at most @timeout_ms while take_leadership() runs; otherwise only until the selector's
- *           thread has ended, which depends on nobody else. In take_leadership(), in callbacks, and
- *           in destructors of thread-specific data in their threads, it acts as with 0.
+ *           thread has ended, which depends on nobody else. In take_leadership(), in callbacks, and in thread-specific
+ *           destructors of their threads, @timeout_ms counts as 0.
  * Threads:  any; ends the selector's thread.
  * Session:  the delete of the node is repeated in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request.

@@ -377,8 +377,8 @@ ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
 ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
 
 /**
- * Wait until a contender comes or goes. Counted from the last return of this call or of
- * zkr_mutex_contenders() on this object; if there was none, from this call.
+ * Wait until a contender comes or goes after the last return of this call or of zkr_mutex_contenders() on this object,
+ * or else after this call began.
  *
  * @m           borrowed; need not be held.
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
@@ -467,12 +467,12 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  *
  * If it holds, the next in the queue gets the lock at once, while the evicted holder goes on until it notices. A holder
  * of this library notices (ZKR_LOST_NODE) within milliseconds if it watches its node: with options.watch_node, or
- * from its first lease probe on, a twelfth of the session timeout after the grant. Before, it notices by that probe. If
- * it is cut off, it notices when its lease ends, or with its next connection, whichever comes first, also when a node of
- * the same name has been made meanwhile. If it may not read its node, it notices within four session timeouts; but
- * servers from 3.8.4 and 3.9.2 on do not tell it that a node of the same name is another's, unless it may read that one.
- * Until then two may hold. A contender that waits queues again at the tail. If it may not read its node at that moment,
- * those servers do not tell it: it finds out when it comes first, at the latest by its first lease probe.
+ * from its first lease probe on, a twelfth of the session timeout after the grant. Before, it notices by that probe. A
+ * holder that is cut off notices when its lease ends or it reconnects, whichever is first, even if a node of the same
+ * name exists by then. If it may not read its node, it notices within four session timeouts; but servers from 3.8.4 and
+ * 3.9.2 on do not tell it that a node of the same name is another's, unless it may read that one. Until then two may
+ * hold. A contender that waits queues again at the tail. If it may not read its node at that moment, those servers do
+ * not tell it: it finds out when it comes first, at the latest by its first lease probe.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
  * contender, or not ephemeral), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other

@@ -19,7 +19,7 @@ extern "C" {
 /** What zkr_client_get() tells of a node, besides its data. */
 typedef struct zkr_node {
     size_t length; /**< of its data, in bytes */
-    /** Of its data, for zoo_set_op_init() (guard.h); 0 = as it was made. */
+    /** Version of the data, for zoo_set_op_init() (guard.h); 0 = never changed. */
     int64_t version;
     int64_t czxid;      /**< the transaction that made it */
     int64_t created_ms; /**< when, by the clock of the leading server, since 1970 */
@@ -30,9 +30,9 @@ typedef struct zkr_node {
 /**
  * Read a node on the client's own session.
  *
- * A holder sees what each earlier holder wrote, under the guard or otherwise, before it released: the server that told of
- * the release had done those writes before, and a session never goes back in time, whatever server it is connected to
- * (ZooKeeper's order of a session). A read on a handle of your own may be older.
+ * A holder sees what each earlier holder wrote, under the guard or otherwise, before it released: the server that
+ * reported the release had already applied those writes, and a session never sees older data, even after it moves to
+ * another server. A read on a handle of your own may be older.
  *
  * @c          borrowed.
  * @path       absolute, relative to the client's chroot.

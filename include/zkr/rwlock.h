@@ -39,9 +39,9 @@
  * or Curator's InterProcessMutex on the path is a writer, and our mutex respects them. Curator's two recipes
  * do not see each other's nodes. Nor does its InterProcessMutex see our readers and writers, or its
  * InterProcessReadWriteLock our mutex. Names do not tell who made a node, so a mutex that meets a reader or a
- * writer says in the log, once, that they may not respect it. Where Curator's read-write locks take part, let
- * all exclusive holders be writers of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a new
- * number: a writer that was already waiting comes before it, and holds together with that reader (CURATOR-621).
+ * writer says in the log, once, that they may not respect it. If Curator's read-write locks use the path, take
+ * exclusive locks only as writer of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a new number:
+ * a writer that was already waiting comes before it, and holds together with that reader (CURATOR-621).
  */
 #ifndef ZKR_RWLOCK_H
 #define ZKR_RWLOCK_H

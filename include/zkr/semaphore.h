@@ -132,9 +132,9 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
  * Cost:     1 round trip if free: 1 write, whatever @n is, and 2 reads. If permits were short when last seen, it
- *           queues first, and takes 2 if they are free after all. While it waits: 1 after each release, for the
- *           first in the queue and those who came before there was one. A try: 1 write and 1 read if this client
- *           has last seen enough free; else 1 read, and that is all if there are too few.
+ *           queues first, and takes 2 if they are free after all. While it waits: 1 after each release, for the first
+ *           in the queue and for requests that found the queue empty. A try: 1 write and 1 read if this client has last
+ *           seen enough free; else 1 read, and that is all if there are too few.
  * Curator:  InterProcessSemaphoreV2.acquire(qty, time, unit), which takes 5 for each permit.   Since: 0.1.
  */
 ZKR_API int zkr_semaphore_acquire(zkr_semaphore *s,

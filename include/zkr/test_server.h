@@ -80,7 +80,7 @@ ZKR_API int zkr_test_server_start(zkr_test_server **out,
 ZKR_API int zkr_test_server_stop(zkr_test_server *s);
 
 /**
- * Where it listens: "127.0.0.1:PORT". It keeps that over a restart.
+ * The server's address, "127.0.0.1:PORT"; a restart keeps it.
  *
  * @s  borrowed.
  *

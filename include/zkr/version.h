@@ -4,7 +4,7 @@
  * The version of this library. The number lives here and nowhere else; the build reads it.
  *
  * Versions are semantic. Before 1.0 an incompatible change raises MINOR; from 1.0 on only MAJOR may
- * break. The SONAME, libzkrecipes.so.0, counts such changes on its own.
+ * break. The SONAME, libzkrecipes.so.0, numbers such changes separately.
  */
 #ifndef ZKR_VERSION_H
 #define ZKR_VERSION_H

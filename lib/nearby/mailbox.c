@@ -196,7 +196,7 @@ put_letter(void *of, const struct zkr__near_address *to, const void *letter, siz
     }
 }
 
-/* Wake the thread with a letter: it may still read from the socket, although the application closed the descriptor. */
+/* Wake the thread with a letter: the application closed our descriptor, but the thread may still read the socket. */
 static void wake(const struct mailbox *box)
 {
     struct sockaddr_un self;

@@ -107,7 +107,7 @@ void zkr__known_forget(struct zkr__known *known);
 /* A node of ours got @number. True: it was the next number, so no node was created in between. */
 bool zkr__known_made(struct zkr__known *known, int64_t number);
 /*
- * A list that was sent after the create of our last node is answered. @children: all of them. @next: the next number by
+ * Learn from a list that was sent after the create of our last node. @children: all children. @next: the next number by
  * the server's count. @ours tells which children are ours.
  */
 void zkr__known_listed(struct zkr__known *known,

@@ -62,8 +62,8 @@ void zkr__list_send(struct zkr__directory *d) ZKR__LOCKED;
 /* The claim waits for a list in its present round. */
 bool zkr__list_wanted(const struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * While the answer to a list is handed out: get the children without our own nodes that are being deleted. A long list
- * ends behind the last claim that asked. Returns ZKR_OK or ZKR_ENOMEM.
+ * Get the children of the list being delivered, without our nodes that are being deleted. A long list omits the nodes
+ * behind the last claim that asked. Returns ZKR_OK or ZKR_ENOMEM.
  */
 int zkr__list_children(struct zkr__directory *d,
                        const struct zkr__children **out) ZKR__LOCKED;

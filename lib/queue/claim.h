@@ -41,7 +41,7 @@ struct zkr__claim {
      */
     bool relied_on : 1;
     bool once : 1;      /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
-    bool taken : 1;     /* the owner was told of the hold */
+    bool taken : 1;     /* the owner knows of the hold */
     bool guarded : 1;   /* a write of the owner may arrive after the release: news.h */
     bool passed_on : 1; /* released, and the next process may be told so: news.h */
     enum zkr__hand_over came : 4; /* how the claim last left PARKED */
@@ -163,7 +163,7 @@ bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
 bool zkr__claim_is_parked(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
-/* Notify the owner of revocation requests, if the owner was told of the hold. */
+/* Notify the owner of revocation requests, if the owner knows of the hold. */
 void zkr__claim_tell_revocations(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- its node --- */

@@ -385,7 +385,7 @@ static void on_own(struct zkr__claim *claim,
     e->with_metadata = zkr__has_metadata(answer->data, answer->data_len);
     if (claim->k.phase == ZKR__ADOPTING) {
         learn_node(claim, e, answer);
-        /* no other value comes from a server */
+        /* a server's czxid is positive */
         e->code = claim->czxid > 0 ? ZKR_OK : ZKR_ECONNLOSS;
     }
 }

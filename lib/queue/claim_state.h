@@ -386,8 +386,8 @@ zkr__step zkr__claim_step;
 /* --- transitions.c, for claim_step.c alone --- */
 
 /*
- * More failures in a row than this are followed by a pause. Broken connections are not the claim's fault, so lost
- * creates pause later: by then the create itself may make the servers close each connection.
+ * After more failures in a row than this the claim pauses. A lost create has more retries, because connections break
+ * for other reasons; after those, the create itself may be what breaks them.
  */
 enum { ZKR__QUICK_RETRIES = 3, ZKR__QUICK_CREATES = 8 };
 

@@ -188,7 +188,7 @@ static unsigned look_for_own(struct zkr__claim_state *k,
     return zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* Handles the list of a look-ahead. If it fails, a list follows the end of the node ahead. */
+/* Handles the list of a look-ahead. If it fails, the claim lists when the node ahead is gone. */
 static unsigned on_foreseen(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
@@ -499,7 +499,7 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
-/* A hold stays, even in doubt. */
+/* Giving up ends a wait, never a hold. */
 static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     enum zkr__phase stage = zkr__claim_stage(k);

@@ -79,7 +79,7 @@ struct zkr__directory {
 struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
                                          const char *path) ZKR__LOCKED;
 void zkr__directory_unref(struct zkr__directory *d) ZKR__LOCKED;
-/* A queue here keeps nodes: allocate d->keep. False: out of memory. */
+/* Allocate d->keep for a queue that keeps nodes. False: out of memory. */
 bool zkr__directory_keeps(struct zkr__directory *d) ZKR__LOCKED;
 /* Called when the client is freed. */
 void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;

@@ -28,8 +28,8 @@ struct zkr__verdict {
     size_t watch;
     enum zkr__then then;
     /*
-     * THEN_OURS_IF_HELD: the child ahead of @watch. After its end a list may say THEN_OURS. ZKR__NOBODY: a list never
-     * will.
+     * THEN_OURS_IF_HELD: index of the child ahead of @watch. Once it is gone, a list may give THEN_OURS. ZKR__NOBODY:
+     * none.
      */
     size_t before;
     bool last; /* the end of @before alone gives THEN_OURS */

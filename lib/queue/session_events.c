@@ -130,7 +130,7 @@ static int64_t on_lease_runs(void *ctx) ZKR__LOCKED
     return engine->warn_at != 0 ? engine->warn_at : ZKR__NEVER;
 }
 
-/* Our own node comes first: a claim of ours that waits behind this node is granted only if our node exists. */
+/* Notify the claim that owns the node first, so that its hold ends before the claim behind it is granted. */
 static void
 on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
 {

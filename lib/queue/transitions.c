@@ -298,7 +298,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     if (k->metadata != ZKR__METADATA_ASKED) {
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
-    k->revocation = e->revocation; /* an old list will grant it */
+    k->revocation = e->revocation; /* an earlier request is reported with the grant */
     if (e->checked) {
         return checked(k, e);
     }
@@ -307,7 +307,10 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
                                        : 0;
 }
 
-/* an earlier request is reported with the grant */
+/*
+ * We may not read our node, or its server is too busy. The hold stays, because the session lives. Ask who owns the node
+ * (ZOOKEEPER-2590), and try to watch it again later.
+ */
 static unsigned unseen(struct zkr__claim_state *k)
 {
     k->own = ZKR__OWN_NONE;
@@ -322,9 +325,8 @@ unsigned zkr__on_own_unchecked(struct zkr__claim_state *k,
         return 0;
     }
     k->unchecked = true;
-    return k->own == ZKR__OWN_ASKED
-               ? 0
-               : unseen(k); /* a get is in flight, and will show it */
+    return k->own == ZKR__OWN_ASKED ? 0 /* a get is in flight, and will show it */
+                                    : unseen(k);
 }
 
 unsigned zkr__on_got_owner(struct zkr__claim_state *k, const struct zkr__claim_event *e)

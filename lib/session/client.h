@@ -213,7 +213,7 @@ struct zkr_client {
     int64_t guardian_look_at;
 
     /* --- end (finish.h) --- */
-    bool finishing; /* the session is to end, and no other begins */
+    bool finishing; /* the session is ending, and no other begins */
     bool finished;  /* the session has ended, and all nodes are confirmed gone */
     struct zkr__rest rest;
 

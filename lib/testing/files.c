@@ -77,7 +77,7 @@ bool zkr__test_server_log_says(const zkr_test_server *s, const char *words)
     return each_line(s, contains, copy);
 }
 
-/* The last line that speaks of an error, or else the first. */
+/* Keep the last line about an error, or else the first line. */
 static bool keep_telling(void *said, char *line)
 {
     char *kept = said;

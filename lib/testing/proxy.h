@@ -111,9 +111,8 @@ bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
                                int64_t now);
 
 /**
- * Connect to the target. Without frames a refusal is tried again for a second, as between
- * servers: a follower often comes before its leader listens, and being accepted and then
- * reset costs it the election, which a plain refusal does not.
+ * Connect to the target. Without frames (between servers), retry a refused connection for a second: a follower often
+ * connects before its leader listens, and loses the election if we accept its connection and then reset it.
  */
 void zkr__test_conn_connect(zkr_test_proxy *p, conn *c);
 

@@ -9,7 +9,7 @@
 #include "descendants.h"
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static pid_t check; /* 0: none, or it was waited for; under mu */
+static pid_t check; /* 0: none, or reaped; guarded by mu */
 
 /* Waits for @which with the mutex held. */
 static pid_t next(pid_t which, int *status)

@@ -179,7 +179,7 @@ compare(struct report *r, const struct limit *l, struct range value, const char 
     }
 }
 
-/* Of a hold without a time only a limit is known; but a node that is itself the lock is held since it was made. */
+/* Without held_since_ms, the node's age is only an upper limit, unless the node is itself the lock. */
 static struct range held_for(const zkr_contender *c)
 {
     bool known = c->held_since_ms > 0 || c->kind == ZKR_KIND_NODE;

@@ -25,7 +25,7 @@ bool grant_begin(struct grant *g, const char *path);
 void grant_end(struct grant *g);
 /** Waits at most @ms. Returns a code of the library. */
 int grant_await(const struct grant *g, int64_t ms);
-/** Is it worth waiting on? False: a ticket was granted, has failed or timed out. */
+/** Can a grant still come? False: a ticket was granted, failed or timed out. */
 bool grant_may_come(const struct grant *g);
 /** Ends the wait of another thread. */
 void grant_cancel(const struct grant *g);

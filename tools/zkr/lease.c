@@ -28,7 +28,7 @@ int64_t lease_patience_ms(const struct lease *l)
     return l->kill_after_ms < 0 ? grant_session_ms(l->grant) / 12 : l->kill_after_ms;
 }
 
-/* Time between kill signal and SIGKILL, in doubt. After a long wait there is little lease at first. */
+/* Time from kill signal to SIGKILL, in doubt. The lease is short until it has settled. */
 static int64_t kill_after(const struct lease *l)
 {
     return lesser(lease_patience_ms(l),

@@ -28,7 +28,7 @@ struct record {
 static struct {
     int64_t every_ms; /* 0: nothing is recorded */
     int64_t asked_ms; /* when our lock node was made */
-    int version;      /* of the record there is */
+    int version;      /* of the existing record */
 } once;
 
 /* --- the record --- */
