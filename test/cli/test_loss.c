@@ -200,31 +200,6 @@ ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
     cli_assert_one_line(&c);
 }
 
-/* Its end reports the loss, too: the node still exists. */
-ZKT_CASE(a_holder_without_a_command_ends_before_another_holds)
-{
-    enum { SCENES = 3 };
-    struct scene scenes[SCENES];
-    for (int i = 0; i < SCENES; i++) {
-        make_scene(&scenes[i], i);
-        CLI_START_PIPED(&scenes[i].holder, "-z", zkt_proxy_host(scenes[i].proxy), "-t",
-                        SESSION, "lock", "--no-guardian", scenes[i].path);
-        ZKT_EVENTUALLY(strchr(cli_out(&scenes[i].holder), '\n'), CLI_PATIENCE_MS);
-        queue_the_next(&scenes[i]);
-    }
-    for (int i = 0; i < SCENES; i++) {
-        silence(&scenes[i]);
-    }
-    for (int i = 0; i < SCENES; i++) {
-        assert_int_equal(cli_wait(&scenes[i].holder), 79);
-        assert_true(atomic_load(&scenes[i].beats[1].first) == 0);
-        cli_assert_one_line(&scenes[i].holder);
-    }
-    for (int i = 0; i < SCENES; i++) {
-        assert_int_equal(cli_wait(&scenes[i].next), 0);
-    }
-}
-
 /* --- servers that give a new session at each re-connection --- */
 
 #define LONG_SESSION "20000"
@@ -267,16 +242,16 @@ ZKT_CASE(a_replaced_session_without_a_command_keeps_others_out)
 /* --- the output of one without a command --- */
 
 /* The line that tells of the hold, and a mark when the output ends, as a guard would see it. */
-static const char guard[] = "\"$0\" -z \"$1\" -t " SESSION " lock \"$2\" | "
+static const char guard[] = "\"$0\" -z \"$1\" -t " SESSION " lock \"$2\" \"$3\" | "
                             "{ read -r line && echo \"$line\"; read -r none; "
-                            "shift 2; exec \"$@\"; }";
+                            "shift 3; exec \"$@\"; }";
 
-static void begin_guarded(struct scene *s, int number)
+static void begin_guarded(struct scene *s, int number, const char *option)
 {
     make_scene(s, number);
     cli_spawn(&s->holder, true,
               (const char *const[]){"sh", "-c", guard, cli_zkr(),
-                                    zkt_proxy_host(s->proxy), s->path,
+                                    zkt_proxy_host(s->proxy), option, s->path,
                                     CLI_BEAT(&s->beats[0], "once"), NULL});
     ZKT_EVENTUALLY(strstr(cli_out(&s->holder), "node="), CLI_PATIENCE_MS);
     queue_the_next(s);
@@ -285,14 +260,15 @@ static void begin_guarded(struct scene *s, int number)
 /* Whoever reads it, as the guard in the man page does, stops in time. */
 ZKT_CASE(without_a_command_the_output_ends_before_another_holds)
 {
-    enum { SCENES = 3 };
+    enum { SCENES = 4 };
     struct scene scenes[SCENES];
     for (int i = 0; i < SCENES; i++) {
-        begin_guarded(&scenes[i], i);
+        begin_guarded(&scenes[i], i, i == 3 ? "--no-guardian" : "--exclusive");
     }
     silence(&scenes[0]);
     resets(&scenes[1]);
     silence_from_the_server(&scenes[2]);
+    silence(&scenes[3]);
     for (int i = 0; i < SCENES; i++) {
         assert_int_equal(cli_wait(&scenes[i].next), 0);
         assert_int_equal(cli_wait(&scenes[i].holder), 0);

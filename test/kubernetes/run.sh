@@ -25,6 +25,10 @@ done
 echo 'exec sleep 1000' >>"$tmp/bin/scheduler"
 PATH=$tmp/bin:$PATH
 touch "$tmp/ran"
+# Other tests use the same paths on the same server.
+chroot=/kubernetes-$$
+"$build/test/zk" put "$chroot"
+export ZKR_SERVERS=$ZKR_SERVERS$chroot
 
 fail() {
     echo "$*"
