@@ -41,7 +41,8 @@ const char *auth_add(struct auth *a, const char *text)
     return one->scheme && one->cert ? NULL : access_no_memory;
 }
 
-/* Members of the group may read the file: a service has a group of its own. Returns NULL when the file is fine. */
+/* Refuses a file that is not regular, or that others can access. The group may read it, because a service has a group
+ * of its own. Returns NULL when the file is fine. */
 static const char *check_mode(mode_t mode, char *buf, size_t size)
 {
     if (!S_ISREG(mode)) {
@@ -96,7 +97,7 @@ void acl_end(struct acl *a)
     *a = (struct acl){.text = NULL};
 }
 
-/* Permission bits of ZooKeeper; 0: not a permission. */
+/* Returns the permission bits of ZooKeeper; 0: not a permission. */
 static int32_t parse_perms(const char *letters)
 {
     static const char order[] = "rwcda";
@@ -111,7 +112,7 @@ static int32_t parse_perms(const char *letters)
     return perms;
 }
 
-/* The id may have colons in it. */
+/* Splits SCHEME:ID:PERMS. The ID may contain colons. */
 static bool parse_entry(struct ACL *entry, char *text)
 {
     char *first = strchr(text, ':'), *last = strrchr(text, ':');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials, each "scheme:cred", and the ACL of the nodes that are made. */
+/* Credentials, each "scheme:cred", and the ACL of the nodes that zkr creates. */
 #ifndef ZKR_CLI_ACCESS_H
 #define ZKR_CLI_ACCESS_H
 
@@ -9,7 +9,7 @@
 
 #include <zkr/client.h>
 
-/** The message when memory is short. */
+/** The message when memory runs out. */
 extern const char access_no_memory[];
 
 struct auth {
@@ -17,23 +17,23 @@ struct auth {
     size_t count;
 };
 
-/** Adds one. Returns NULL, or what is wrong, such as "needs SCHEME:CREDENTIALS". */
+/** Adds one credential. Returns NULL, or what is wrong with it, for example "needs SCHEME:CREDENTIALS". */
 const char *auth_add(struct auth *a, const char *text);
 
 /**
- * Adds each line of a file, except lines that are empty or start with #. Others must have no access to the file. Returns
- * NULL, or what is wrong, perhaps in @buf.
+ * Adds one credential per line of @file, but ignores empty lines and lines that start with #. Refuses a file that users
+ * outside its group can access, or that its group can write. Returns NULL, or what is wrong, perhaps in @buf.
  */
 const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
-/** Wipes the credentials. */
+/** Wipes and frees the credentials. */
 void auth_end(struct auth *a);
 
 struct acl {
-    struct ACL_vector list; /* none: open to everyone */
-    char *text;             /* list points into this copy */
+    struct ACL_vector list; /* empty: open to everyone */
+    char *text;             /* the text that list points into */
 };
 
-/** "open", "creator", or SCHEME:ID:PERMS,... with PERMS of the letters crdwa. Returns like auth_add(). */
+/** Parses "open", "creator", or SCHEME:ID:PERMS,... with PERMS of the letters crdwa. Returns like auth_add(). */
 const char *acl_take(struct acl *a, const char *text);
 /** Does the ACL need credentials of this client? */
 bool acl_needs_auth(const struct acl *a);

@@ -9,7 +9,7 @@
 #include "locks.h"
 #include "obtain.h"
 
-/* Takes the lock that is granted, and leaves the other queues. News of them do not count. */
+/* Takes the granted lock @i, and leaves the other queues. Their events no longer count. */
 static int take(struct locks *l, size_t i)
 {
     locks_choose(l, i);
@@ -18,8 +18,8 @@ static int take(struct locks *l, size_t i)
 }
 
 /*
- * One try at each path, in turn, so that never two are held: one that others may have at that moment is not refused to
- * them.
+ * Tries each path once, one after the other. zkr never holds two locks at a time, so it never blocks others on a lock
+ * that it does not take.
  */
 static int try_each(struct locks *l)
 {
@@ -39,7 +39,8 @@ static int try_each(struct locks *l)
 
 enum { WAIT_ON = 0 };
 
-/* The outcome of the wait, or WAIT_ON. It is over when one is granted, when one cannot be, or when all have timed out. */
+/* Returns the outcome of the wait, or WAIT_ON. The wait ends when one queue grants or fails, or when all have timed
+ * out. */
 static int check_queues(struct locks *l)
 {
     size_t late = 0;
@@ -52,7 +53,7 @@ static int check_queues(struct locks *l)
         if (state == ZKR_TICKET_HELD) {
             return take(l, i);
         }
-        if (state == ZKR_TICKET_LOST) { /* before we came to look */
+        if (state == ZKR_TICKET_LOST) { /* lost before this look */
             return HELD_AGAIN;
         }
         if ((rc != ZKR_OK && !timed_out) || late == l->o->path_count) {

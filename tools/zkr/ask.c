@@ -8,14 +8,14 @@
 #include "cli.h"
 #include "client.h"
 
-/* A question to the servers, asked again if the connection breaks. Zeroed at first. */
+/* A request to the servers, sent again if the connection breaks. Zeroed at first. */
 struct question {
     int attempts;
-    int rc;     /* of the last attempt; set by the caller */
-    int status; /* when there are no more attempts: 0 or an exit code */
+    int rc;     /* result of the last attempt; set by the caller */
+    int status; /* after the last attempt: 0 or an exit code */
 };
 
-/* Waits for the session. while (may_ask(env, &q)) { q.rc = ...; } return q.status; */
+/* Waits for the session. Usage: while (may_ask(env, &q)) { q.rc = ...; } return q.status; */
 static bool may_ask(const struct env *env, struct question *q)
 {
     enum { ATTEMPTS = 3 };

@@ -25,7 +25,7 @@ static void bind_to_group(const int bond[2])
     }
 }
 
-/* The end without a byte: zkr has died, or the guardian cannot be told. */
+/* Waits for the byte of zkr. Exits if none comes: zkr has died, or could not notify the guardian. */
 static void await_word(const int talk[2])
 {
     char byte;
@@ -39,7 +39,8 @@ static void await_word(const int talk[2])
     }
 }
 
-/* In the child: only calls that are safe after a fork among threads. @lend: the command takes the terminal over. */
+/* Becomes the command. Makes only calls that are safe after fork() in a threaded process. @lend: takes the terminal
+ * over. */
 static _Noreturn void become(const struct child *c, bool lend)
 {
     char **command = c->env->globals.command;
@@ -52,7 +53,7 @@ static _Noreturn void become(const struct child *c, bool lend)
     await_word(c->talk);
     char byte;
     if (recv(c->bond[1], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1) {
-        _exit(CLI_COMMAND); /* the lock was lost before the bond could kill */
+        _exit(CLI_COMMAND); /* the lock was lost before bind_to_group() */
     }
     if (lend) {
         (void)tcsetpgrp(c->terminal.fd, getpid());
@@ -66,7 +67,6 @@ static _Noreturn void become(const struct child *c, bool lend)
     _exit(CLI_COMMAND);
 }
 
-/* Forks the keeper and the command. */
 static pid_t fork_both(void *keeper)
 {
     return keeper_fork(keeper);
@@ -88,13 +88,14 @@ void child_kill_group(const struct child *c)
     (void)!write(c->bond[0], "", 1);
 }
 
-/* Lets the child start the command when the guardian, if there is one, knows the pipe of its keeper. 0 or errno. */
+/* Lets the child start the command, once the guardian (if there is one) knows the pipe of the keeper. Returns 0 or
+ * errno. */
 static int let_go(struct child *c, int64_t bound)
 {
     int rc = zkr_client_guard_pipe(c->env->client, c->keeper.over[0]);
     int error = rc == ZKR_OK || rc == ZKR_ESTATE ? 0 : zkr_last_error()->sys_errno;
     atomic_store(&c->keeper.bound->until, bound);
-    /* Wakes the keeper, which then sees the bound. */
+    /* Wakes the keeper, which then reads the bound. */
     keeper_signal(&c->keeper, 0, false);
     if (error == 0 && write(c->talk[0], "", 1) != 1) {
         error = errno;
@@ -116,8 +117,7 @@ bool child_start(struct child *c, int64_t bound)
     }
     int error = c->pid < 0 ? errno : let_go(c, bound);
     if (error != 0) {
-        child_end(
-            c); /* ends the keeper and the child, which has not become the command */
+        child_end(c); /* also ends the keeper and the child */
         errno = error;
         return false;
     }

@@ -11,7 +11,7 @@
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static pid_t check; /* 0: none, or reaped; guarded by mu */
 
-/* Waits for @which with the mutex held. */
+/* Calls waitpid() for @which. Call it with the mutex held. */
 static pid_t next(pid_t which, int *status)
 {
     pid_t pid = waitpid(which, status, WNOHANG | WUNTRACED | WCONTINUED);
@@ -41,17 +41,17 @@ pid_t children_fork_check(void)
     (void)pthread_mutex_lock(&mu);
     pid_t pid = fork();
     if (pid == 0) {
-        return 0; /* the mutex is of no use to the child */
+        return 0; /* the child does not use the mutex */
     }
     if (pid > 0) {
-        (void)setpgid(pid, pid); /* as the child does: either may be first */
+        (void)setpgid(pid, pid); /* the child does the same: either may be first */
         check = pid;
     }
     (void)pthread_mutex_unlock(&mu);
     return pid;
 }
 
-/* Looks with the mutex held. */
+/* Has the check ended? Call it with the mutex held. */
 static bool has_ended(void)
 {
     int status;
@@ -68,7 +68,8 @@ bool children_check_ended(void)
     return ended;
 }
 
-/* The check comes last: it is a subreaper, so its descendants are found while it lives. Stopped, it cannot end meanwhile. */
+/* Kills the check last: it is a subreaper, so its descendants can be found only while it lives. Once stopped, it cannot
+ * end meanwhile. */
 void children_kill_check(void)
 {
     (void)pthread_mutex_lock(&mu);

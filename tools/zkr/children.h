@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Children of zkr. It takes all that have ended, orphans included: it may be a subreaper, or PID 1.
- */
+/* Reaps the children of zkr. It reaps orphans, too, because zkr may be a subreaper, or PID 1. */
 #ifndef ZKR_CLI_CHILDREN_H
 #define ZKR_CLI_CHILDREN_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** waitpid() for any child that has ended, stopped or gone on. Returns its number; 0 or less: none has. */
+/** Calls waitpid() for any child that has ended, stopped or continued; does not block. Returns its process ID; 0 or
+ * less: none. */
 pid_t children_next(int *status);
-/** Waits for all children that have ended. Only while no command runs. */
+/** Reaps all children that have ended. */
 void children_reap(void);
 
-/** fork() of a check of health.c; there is one at a time. */
+/** Calls fork() for a check of health.c. Only one check exists at a time. */
 pid_t children_fork_check(void);
 /** Has the check ended? */
 bool children_check_ended(void);
-/** Kills the check and all that it has started. Never signals another process that has got the number of the check. */
+/** Kills the check and all its descendants. Never signals another process that has reused the process ID of the check.
+ */
 void children_kill_check(void);
 
 #endif

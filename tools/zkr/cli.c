@@ -25,7 +25,7 @@ int cli_fail(int status, const char *format, ...)
     char line[SAY_MOST] = "zkr: ";
     va_list args;
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is right above */
     int printed = vsnprintf(line + PREFIX, sizeof(line) - PREFIX, format, args);
     va_end(args);
     if (divert) {
@@ -38,7 +38,7 @@ int cli_fail(int status, const char *format, ...)
 /* Error codes of ZooKeeper that the library passes on. */
 enum {
     ZK_UNIMPLEMENTED = -6,
-    ZK_NO_REASON = -100, /* zetcd */
+    ZK_NO_REASON = -100, /* of zetcd */
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
     ZK_NOT_READ_ONLY = -119,
@@ -46,7 +46,7 @@ enum {
     ZK_THROTTLED = -127
 };
 
-/* The exit code for a ZKR_E… code other than a conflict. */
+/* The exit code for a ZKR_E… code that is not a conflict. */
 static int exit_of(int rc)
 {
     switch (rc) {
@@ -142,7 +142,7 @@ int cli_fail_output(int error)
 
 int cli_flush(void)
 {
-    say_drain(); /* on a terminal lines stay in their order */
+    say_drain(); /* keeps the order of lines on a terminal */
     errno = 0;
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : cli_fail_output(errno);
 }

@@ -25,8 +25,8 @@
 static const char guardian_variable[] = "ZKR_GUARDIAN_PATH";
 
 /*
- * The guardian is near zkr, wherever that was moved to: as both are installed, as both are built, or beside zkr. A
- * variable tells the library where. False: it is not there.
+ * Finds the guardian near zkr, wherever both were moved to: as installed, as built, or beside zkr. Passes its path to
+ * the library in a variable. False: not found.
  */
 static bool set_guardian(void)
 {
@@ -40,20 +40,20 @@ static bool set_guardian(void)
         size_t room = sizeof(path) - (size_t)(slash - path);
         bool fits = snprintf(slash, room, "%s", near[i]) < (int)room;
         if (fits && access(path, X_OK) == 0) {
-            /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+            /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread exists yet */
             return setenv(guardian_variable, path, 1) == 0;
         }
     }
     return false;
 }
 
-/* The variable is not for the command. */
+/* Opens the client. The command must not inherit the variable. */
 static int open_client(struct env *env, const zkr_client_options *o)
 {
     bool set = o->guardian != 0 && !parse_variable(guardian_variable) && set_guardian();
     int rc = zkr_client_open(&env->client, env->globals.servers, o);
     if (set) {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nor do threads of the library read it */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no thread of the library reads it */
         (void)unsetenv(guardian_variable);
     }
     return rc;
@@ -69,7 +69,7 @@ int client_open(struct env *env, const char *owner, bool nearby, bool guarded)
     }
     o.session_timeout_ms = g->session_ms;
     o.connect_timeout_ms = g->connect_ms;
-    o.lease_probe_ms = g->session_ms / 15; /* lease.h tells why so many */
+    o.lease_probe_ms = g->session_ms / 15; /* see lease.h */
     o.owner = owner;
     o.tls_cert = g->tls_cert;
     o.more_auth = g->auth.list;
@@ -173,7 +173,7 @@ static void exit_late(void *status)
     client_exit(*(const int *)status);
 }
 
-/* zkr_client_close() can wait 2.5 s for a silent server; zkr need not. */
+/* Closes the client, but gives up at @until: zkr_client_close() can wait 2.5 s for a silent server. */
 static void close_until(const struct env *env, int64_t until, int status)
 {
     struct interrupt interrupt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of a subcommand: opened from the settings, worked with, and closed. */
+/* The client of a subcommand: opens it, waits for it, and closes it. */
 #ifndef ZKR_CLI_CLIENT_H
 #define ZKR_CLI_CLIENT_H
 
@@ -10,38 +10,38 @@
 
 #include "env.h"
 
-/** Part of a subcommand. As all that returns 0 or an exit code, it has reported a failure. */
+/** A part of a subcommand. Returns 0 or an exit code, reported. */
 typedef int (*client_work_fn)(void *ctx);
 
 /**
- * Opens env->client, which connects in the background. @owner: NULL = the library's default. @nearby: a
- * mutex may be handed over to another process of this host. @guarded: with a guardian, if there can be one.
+ * Opens env->client, which connects in the background. @owner: NULL = the library's default. @nearby: a mutex may be
+ * handed over to another process of this host. @guarded: use a guardian if there is one.
  */
 int client_open(struct env *env, const char *owner, bool nearby, bool guarded);
-/** Waits for the session, at most @ms. */
+/** Waits at most @ms for the session. */
 int client_wait(const struct env *env, int64_t ms);
 /**
- * Calls @work, which makes no node: a signal meanwhile ends the process at once. Returns what @work returns. When that is not
- * there a second after @until, or NEVER, the servers are silent, and the process ends with CLI_SERVER.
+ * Calls @work, which must create no node, because a signal meanwhile ends the process at once. Returns what @work
+ * returns. If @work still runs a second after @until, ends the process with CLI_SERVER; NEVER: no limit.
  */
 int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx);
 
-/* --- the end of a subcommand that has made nodes, which have to be deleted first --- */
+/* --- the end of a subcommand that has created nodes, which must be deleted first --- */
 
-/** How long to wait for a last answer when the time is over; and a deadline that has passed. */
+/** CLIENT_GRACE_MS: the wait for a last answer after a deadline. CLIENT_NOW: a deadline that has passed. */
 enum { CLIENT_GRACE_MS = 250, CLIENT_NOW = 0 };
 
-/** CLIENT_GRACE_MS after @until, or after now if that is later; NEVER: never. */
+/** Returns @until, or now if that is later, plus CLIENT_GRACE_MS; NEVER for NEVER. */
 int64_t client_grace(int64_t until);
-/** Have the servers confirmed within CLIENT_GRACE_MS that our nodes are deleted? */
+/** Do the servers confirm within CLIENT_GRACE_MS that our nodes are deleted? */
 bool client_is_done(const struct env *env);
 /** Flushes stdout and ends the process without closing the client. */
 _Noreturn void client_exit(int status);
 
 /**
- * Waits until the servers have confirmed that our nodes are deleted, or the session has ended; then closes the client. Says
- * so when that takes longer than a second. A signal, or the time @until, ends the process, with a message unless that time
- * is over and @silent. Returns @status.
+ * Waits until the servers have confirmed that our nodes are deleted, or the session has ended; then closes the client.
+ * Reports a wait of more than a second. A signal or the deadline @until ends the process, with a message unless the
+ * deadline has passed and @silent is set. Returns @status.
  */
 int client_end(struct env *env, int64_t until, bool silent, int status);
 

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-/** A deadline that never comes. */
+/** A deadline that never passes. */
 #define NEVER INT64_MAX
 
-/** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+/** Milliseconds of CLOCK_BOOTTIME, which also advances while the machine sleeps. */
 int64_t clock_now_ms(void);
-/** Milliseconds from now until @at, 0 when it has passed; for poll(). */
+/** Milliseconds from now until @at, for poll(); 0 if @at has passed. */
 int clock_left_ms(int64_t at);
 
 static inline int64_t lesser(int64_t a, int64_t b)

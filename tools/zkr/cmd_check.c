@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr check: the state of a lock as a plugin of Nagios and Icinga reports it. */
+/* zkr check: reports the state of a lock as a plugin of Nagios and Icinga does. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -34,12 +34,12 @@ static const char usage[] =
 
 enum state { OK, WARNING, CRITICAL, UNKNOWN, STATES };
 
-/* Alarms if a value exceeds it; -1: never. */
+/* A value above a limit raises an alarm; -1: no limit. */
 struct limit {
     int64_t warning, critical;
 };
 
-/* A value that is known if both are the same. */
+/* The bounds of a value, which is known if both are equal. */
 struct range {
     int64_t least, most;
 };
@@ -52,7 +52,7 @@ static struct {
     atomic_int ended; /* the state that was reported, or -1 */
 } check = {.held = {-1, -1}, .waiting = {-1, -1}, .wait_ms = 10000, .ended = -1};
 
-/* The line to print, and the state behind it. */
+/* The line to print, and the data behind it. */
 struct report {
     enum state state;
     char text[2048];
@@ -70,7 +70,7 @@ static void add(struct report *r, const char *format, ...)
     size_t used = strlen(r->text);
     va_list args;
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is right above */
     (void)vsnprintf(r->text + used, sizeof(r->text) - used, format, args);
     va_end(args);
 }
@@ -96,7 +96,7 @@ static void print_value(const char *name,
     }
 }
 
-/* A '|' in a text of others would begin the values. */
+/* Replaces each '|' in texts of others, because a '|' begins the values. */
 static void print_line(struct report *r, const char *state)
 {
     const double ms = 1000;
@@ -131,7 +131,7 @@ static void print_json(const struct report *r, const char *state)
     json_end(&j);
 }
 
-/* Only the first report counts. Returns the exit code. */
+/* Prints the first report only. Returns the exit code. */
 static int report(struct report *r)
 {
     static const char *const names[STATES] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
@@ -158,7 +158,7 @@ static int take_failure(int status, const char *text)
 
 /* --- the judgement --- */
 
-/* CRITICAL comes before WARNING, and that before UNKNOWN. */
+/* Keeps the worse state: CRITICAL before WARNING before UNKNOWN before OK. */
 static void judge(struct report *r, enum state state)
 {
     static const int weight[STATES] = {
@@ -166,7 +166,7 @@ static void judge(struct report *r, enum state state)
     r->state = weight[state] > weight[r->state] ? state : r->state;
 }
 
-/* Adds what is exceeded. @format: of the limit, in its unit. */
+/* Adds @what to the report if @value exceeds a limit, or may exceed it. */
 static void
 compare(struct report *r, const struct limit *l, struct range value, const char *what)
 {
@@ -188,7 +188,7 @@ static struct range held_for(const zkr_contender *c)
     return (struct range){known ? most : 0, most};
 }
 
-/* The longest hold; if the order is not known, any contender may hold. */
+/* Measures the longest hold and the queue. If the order is not known, any contender may hold. */
 static void measure(struct report *r, const struct view *v)
 {
     size_t holders = v->unordered ? v->count : v->holders;
@@ -251,7 +251,7 @@ static int conclude(const struct view *v)
 
 /* --- options --- */
 
-/* "A" or "A,B", with A at most B, each read by @parse. */
+/* Takes "A" or "A,B", with A at most B, each read by @parse. */
 static bool
 take_limit(struct limit *l, char *value, bool (*parse)(const char *, int64_t *))
 {

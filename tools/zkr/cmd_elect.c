@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr elect: run a command while leading, tell who leads, or ask the leader to step down. */
+/* zkr elect: runs a command while leading, shows the leader, or asks the leader to step down. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -54,11 +54,11 @@ struct elect {
     const char *id;
     bool listen, json;
     const char *to;
-    int64_t wait_ms; /* with --yield; or ZKR_FOREVER */
+    int64_t wait_ms; /* for --yield; or ZKR_FOREVER */
 
     struct health_options health;
     struct held held;
-    int64_t shown; /* -l: token of the leader printed last, 0 = nobody, -1 = none yet */
+    int64_t shown; /* -l: token of the leader printed last; 0 = nobody, -1 = none yet */
 };
 
 static bool take_pause(void *to, char *value)
@@ -132,7 +132,7 @@ static int begin(struct elect *e)
 
 /* --- taking part --- */
 
-/* One term; a grant that is lost before its start is none. Returns an exit code, reported. */
+/* Leads for one term. A grant that is lost before the start is no term. Returns an exit code, reported. */
 static int lead(struct elect *e)
 {
     struct held *h = &e->held;
@@ -156,7 +156,8 @@ static int lead(struct elect *e)
     return status;
 }
 
-/* A command that ends at once must not keep the servers busy. Returns the exit code of a signal, or 0. */
+/* Pauses, because a command that ends at once must not keep the servers busy. Returns the exit code of a signal, or 0.
+ */
 static int pause_until(const struct held *h, int64_t until)
 {
     int left, status;
@@ -167,7 +168,7 @@ static int pause_until(const struct held *h, int64_t until)
     return status;
 }
 
-/* Only the first term needs a server within the connect timeout. */
+/* Leads term after term. Only the first term needs a server within the connect timeout. */
 static int take_part(struct elect *e)
 {
     enum { LEAST_TERM_MS = 1000 };

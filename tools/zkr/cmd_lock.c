@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock: run a command while holding a lock. zkr once: the same, if it has not succeeded lately. */
+/* zkr lock: runs a command while holding a lock. zkr once: the same, unless the command has succeeded recently. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,12 +27,12 @@ struct lock {
     struct lock_options o;
     struct locks locks;
     struct held held;
-    pthread_t thread; /* compares the maximum of --permits with that of others */
+    pthread_t thread; /* compares the maximum of --permits with that of other holders */
     bool compares;
-    atomic_bool compared; /* it has ended */
+    atomic_bool compared; /* the thread has ended */
 };
 
-/* --- getting it --- */
+/* --- obtaining the lock --- */
 
 /* Can the request exceed jute.maxbuffer? One request creates the nodes of all paths, or of all permits. */
 static bool is_long(const struct lock *l)
@@ -41,7 +41,7 @@ static bool is_long(const struct lock *l)
     return l->o.permits >= MANY || (l->locks.multi && l->o.path_count >= MANY);
 }
 
-/* No server answers. @done: all nodes are known to be gone; otherwise zkr exits at once. */
+/* Reports that no server answers. @done: all our nodes are known to be deleted; otherwise zkr exits at once. */
 static int no_answer(struct lock *l, bool done)
 {
     int status = l->o.wait_ms == 0 ? CLI_SERVER : (int)l->o.conflict;
@@ -91,7 +91,7 @@ static int full(const struct lock *l)
         (long long)l->o.max_queue, l->held.path, l->held.path);
 }
 
-/* Reports whether another client holds the lock, or no server answers. */
+/* Reports why the lock was not obtained. */
 static int refuse(struct lock *l, int rc)
 {
     bool held = rc == ZKR_ETIMEDOUT;
@@ -106,7 +106,7 @@ static int refuse(struct lock *l, int rc)
     if (!held && rc != ZKR_ENOANSWER && rc != ZKR_ECANCELED && rc != ZKR_ECONNLOSS) {
         return cli_fail_rc(rc);
     }
-    if (held && l->o.wait_ms == 0) { /* the try has just read the queue */
+    if (held && l->o.wait_ms == 0) { /* the queue has just been read */
         return conflict(l);
     }
     locks_leave(&l->locks);
@@ -114,7 +114,8 @@ static int refuse(struct lock *l, int rc)
     return held && done ? conflict(l) : no_answer(l, done);
 }
 
-/* Joins the queue, and waits in it. Only -n makes a single try, which has no time limit in the library. */
+/* Joins the queue, and waits in it. With -n the library makes a single try without a time limit, so obtain_held() gets
+ * one. */
 static int obtain(struct lock *l)
 {
     struct held *h = &l->held;
@@ -129,14 +130,15 @@ static int obtain(struct lock *l)
 
 /* --- the hold --- */
 
-/* Each holder counts with its own maximum. The maximum of the others need not be readable. */
+/* Warns if other holders have another maximum, because each holder counts with its own. It is no failure if the others'
+ * cannot be read. */
 static void *compare_max(void *ctx)
 {
     enum { ATTEMPTS = 3, CONNECT_MS = 1000 };
     struct lock *l = ctx;
     zkr_contenders *permits = NULL;
     int rc = ZKR_ECONNLOSS;
-    /* Servers that lack an operation close the connection. */
+    /* Retries, because a server that lacks an operation closes the connection. */
     for (int i = 0; i < ATTEMPTS && zkr_err_retriable(rc); i++) {
         (void)zkr_client_wait_connected(l->held.env->client, CONNECT_MS);
         rc = zkr_semaphore_holders(l->locks.semaphore, &permits);
@@ -159,7 +161,8 @@ static int64_t requests_of(const struct lock *l)
     return stats.requests;
 }
 
-/* If the list goes out before our nodes are made, and shows nobody, nothing more has to be read. */
+/* Starts the comparison, and waits until it has sent its list request. A list that is read before our nodes exist, and
+ * shows nobody, needs no further read. */
 static void begin_compare(struct lock *l)
 {
     enum { TRIES = 100, PAUSE_NS = 100000 };
@@ -173,7 +176,7 @@ static void begin_compare(struct lock *l)
     }
 }
 
-/* The nodes are on their way out. The message may need an answer that is still to come. */
+/* Sends the deletes first, then waits for the comparison, whose warning may need an answer that is still under way. */
 static void end_compare(struct lock *l)
 {
     enum { WAIT_S = 1 };
@@ -185,12 +188,13 @@ static void end_compare(struct lock *l)
     (void)clock_gettime(CLOCK_REALTIME, &late);
     late.tv_sec += WAIT_S;
     if (l->held.lost || pthread_timedjoin_np(l->thread, NULL, &late) != 0) {
-        (void)zkr_client_shutdown(l->held.env->client); /* ends the wait for it */
+        (void)zkr_client_shutdown(
+            l->held.env->client); /* ends the wait of the thread */
         (void)pthread_join(l->thread, NULL);
     }
 }
 
-/* Joins the queue and waits. A lock that is lost before the command starts is queued for again. */
+/* Joins the queue and waits. Queues again if the lock is lost before the command starts. */
 static int get(struct lock *l)
 {
     struct held *h = &l->held;

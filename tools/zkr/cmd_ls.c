@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr ls: the locks below a path. */
+/* zkr ls: lists the locks below a path. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,7 +178,7 @@ static int show(const struct ls *l)
     return cli_flush();
 }
 
-/* Only PATH may be missing, or the chroot; reading the queue of PATH tells which. */
+/* Reports the missing node: PATH or the chroot. Reading the queue of PATH shows which. */
 static int missing(const struct ls *l)
 {
     zkr_contenders *list = NULL;

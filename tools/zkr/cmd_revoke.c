@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr revoke: ask the holder of a lock to release it, or delete its node. */
+/* zkr revoke: asks the holder of a lock to release it, or deletes its node. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,13 +29,13 @@ struct revoke {
     struct env *env;
     int64_t wait_ms; /* or NOT_WAITING */
     bool force;
-    int64_t token; /* of the holder that is meant, 0 = all holders */
+    int64_t token; /* of the holder that is meant; 0 = all holders */
     const char *path;
     zkr_mutex *mutex;       /* the queue, or the permits */
-    bool permits;           /* the holder meant has permits */
+    bool permits;           /* the meant holder has permits */
     zkr_contenders *before; /* the queue before the request */
-    int64_t until;          /* for the wait: the end of wait_ms */
-    bool freed;             /* all holders meant have gone */
+    int64_t until;          /* deadline of the wait */
+    bool freed;             /* all meant holders have gone */
 };
 
 static int refuse_force(const struct revoke *r)
@@ -63,14 +63,14 @@ static int take_arguments(struct revoke *r)
 
 /* --- the holders --- */
 
-/* Is this a holder that has to release the lock? All nodes of one holder of permits have its token. */
+/* Is @c a holder that must release the lock? All nodes of one holder of permits share its token. */
 static bool is_meant(const struct revoke *r, const zkr_contender *c)
 {
     bool holds = r->permits ? c->kind == ZKR_KIND_LEASE : c->holds;
     return holds && (r->token == 0 || c->fencing_token == r->token);
 }
 
-/* The number of nodes that the command means. */
+/* Returns how many contenders are meant. */
 static size_t count_meant(const struct revoke *r)
 {
     size_t count = 0;
@@ -80,7 +80,7 @@ static size_t count_meant(const struct revoke *r)
     return count;
 }
 
-/* Does one of the holders meant still hold? */
+/* Does a meant holder still hold? */
 static bool is_held(const struct revoke *r, const zkr_contenders *now)
 {
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
@@ -94,7 +94,7 @@ static bool is_held(const struct revoke *r, const zkr_contenders *now)
     return false;
 }
 
-/* Until all holders meant have gone, or the time is over. */
+/* Waits until all meant holders have gone, or the time is over. */
 static int await_end(void *ctx)
 {
     struct revoke *r = ctx;
@@ -117,7 +117,7 @@ static int await_end(void *ctx)
     }
 }
 
-/* --- what is done --- */
+/* --- requests and deletions --- */
 
 static int evict_all(void *ctx)
 {
@@ -147,7 +147,7 @@ static int evict_all(void *ctx)
     return 0;
 }
 
-/* Nobody is in the queue: reports whether PATH is a semaphore. */
+/* Reports that nobody is in the queue, or that PATH is a semaphore. */
 static int nobody(const struct revoke *r)
 {
     bool permits = false;
@@ -175,7 +175,8 @@ static void note_refusal(const zkr_contender *c, int rc)
     }
 }
 
-/* Asks this holder, and no later one. With --force an ephemeral node that cannot be asked is deleted later. */
+/* Asks this holder, and no later one. With --force, a request that the servers or another recipe refuse is no failure:
+ * the node is deleted later. */
 static int ask_one(const struct revoke *r, const zkr_contender *c)
 {
     int rc = zkr_mutex_revoke_node(r->mutex, c->node);
@@ -201,7 +202,8 @@ static int read_queue(struct revoke *r)
     return ask_list(r->env, (struct ask_source){.mutex = r->mutex}, &r->before);
 }
 
-/* No holder of the lock has the token. Sets *found when a holder of permits has it; then the permits are meant. */
+/* Looks for the token among the holders of permits, after no holder of the lock had it. If one has it, sets *found, and
+ * the permits are meant. */
 static int look_at_permits(struct revoke *r, bool *found)
 {
     zkr_mutex *queue = r->mutex;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr status: who holds a lock, and who waits for it. */
+/* zkr status: shows the holders and the waiters of a lock. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct status {
     bool json;
     bool quiet;
     bool warned;
-    bool screen; /* clear the screen each time */
+    bool screen; /* clear the screen before each table */
     struct peers peers;
 };
 
@@ -83,7 +83,7 @@ static int show(const struct status *s, const struct view *view)
     return cli_flush();
 }
 
-/* Shows the lists last read, with the ages of now. */
+/* Shows the lists last read, with the ages as of now. */
 static int draw(void *ctx)
 {
     struct status *s = ctx;

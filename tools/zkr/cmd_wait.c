@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr wait: until a lock is free, without taking it. */
+/* zkr wait: waits until a lock is free, without taking it. */
 #include "ask.h"
 #include "cli.h"
 #include "client.h"
@@ -38,10 +38,10 @@ static int take_arguments(struct await *a)
     return rc;
 }
 
-/* A wait that is over by then needs no explanation. */
+/* A shorter wait needs no explanation. */
 enum { SOON_MS = 500 };
 
-/* Says that no session will end what is waited for. */
+/* Warns if the first contender is not ephemeral, so that no session will end it. */
 static void note_first(const struct await *a)
 {
     zkr_contenders *list = NULL;
@@ -51,7 +51,7 @@ static void note_first(const struct await *a)
     zkr_contenders_free(list);
 }
 
-/* The time limit includes the time to connect. */
+/* Waits until the lock is free. The time limit includes the time to connect. */
 static int work(void *ctx)
 {
     struct await *a = ctx;

@@ -23,23 +23,22 @@
 struct command {
     struct held *h;
     struct child child;
-    bool ended;       /* the command itself */
-    bool gone;        /* and all its descendants */
+    bool ended;       /* the command itself has ended */
+    bool gone;        /* all its descendants have gone as well */
     int status;       /* of waitpid(), once ended */
-    int stopped_by;   /* a signal, 0 = not stopped */
-    bool killed;      /* the kill signal has been sent, because of the lease */
+    int stopped_by;   /* a signal; 0 = not stopped */
+    bool killed;      /* the kill signal was sent because of the lease */
     bool ending;      /* INT, TERM, HUP or QUIT was forwarded */
-    bool interrupted; /* by ^C or ^\ of the terminal, which only its group got */
+    bool interrupted; /* by ^C or ^\, which only the command's group got */
     bool resume;      /* zkr got SIGCONT */
     bool stop;        /* zkr got SIGTSTP */
     int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
-    int64_t
-        late_at; /* when to report that SIGKILL has not ended all; 0 = not sent, NEVER = reported */
+    int64_t late_at; /* SIGKILL: when to report survivors; 0 = not sent, NEVER = done */
 };
 
-/* --- its end --- */
+/* --- the end of the command --- */
 
-/* Without the keeper the other descendants are not known: the session stays until it times out. */
+/* Without the keeper, the other descendants are not known, so the session stays until it times out. */
 static _Noreturn void die_with_keeper(const struct command *c)
 {
     child_kill_group(&c->child);
@@ -90,7 +89,7 @@ static void send_signal(const struct command *c, int signo)
     keeper_signal(&c->child.keeper, signo, false);
 }
 
-/* Descendants that outlive the group get it, too. */
+/* Also signals the descendants that outlive the group. */
 static void send_ending(const struct command *c, int signo)
 {
     keeper_signal(&c->child.keeper, signo, true);
@@ -102,7 +101,7 @@ static void send_kill_signal(const struct command *c)
     send_signal(c, SIGCONT);
 }
 
-/* Sends SIGKILL, once: the keeper repeats it. Reports later that processes are left. */
+/* Sends SIGKILL once; the keeper repeats it. When called again later, reports that processes are left. */
 static void send_kill(struct command *c)
 {
     enum { LATE_MS = 2000 };
@@ -127,12 +126,12 @@ static void warn(const struct command *c)
     send_signal(c, h->warn_signal);
 }
 
-/* The lease is looked at before anything else, above all after zkr was stopped. */
+/* Checks the lease. Call it before all other checks, above all after zkr was stopped. */
 static void check_lease(struct command *c)
 {
     enum lease_phase phase = held_step(c->h);
     if (atomic_load(&c->child.keeper.bound->passed)) {
-        lease_doubt(&c->h->lease); /* all are killed already */
+        lease_doubt(&c->h->lease); /* the keeper has killed all already */
         phase = held_step(c->h);
     }
     bool first = phase != LEASE_SURE && !c->killed;
@@ -147,7 +146,7 @@ static void check_lease(struct command *c)
     }
 }
 
-/* The lock is released when all are gone, also when revoked again. */
+/* Ends the command at the first revocation. The lock is released when all its processes have gone. */
 static void check_revocation(struct command *c)
 {
     if (news_take_revocation(&c->h->news) && c->end_at == 0) {
@@ -162,7 +161,8 @@ static void check_revocation(struct command *c)
     }
 }
 
-/* All are gone. Notes whether ^C or ^\ of the terminal, which only the group got, ended the command. */
+/* Cleans up when all processes have gone. Notes whether ^C or ^\ of the terminal, which only the group got, ended the
+ * command. */
 static void end(struct command *c)
 {
     bool had = terminal_take(&c->child.terminal, c->child.pid);
@@ -184,7 +184,7 @@ static void go_on(struct command *c)
     send_signal(c, SIGCONT);
 }
 
-/* Continues the group, in the foreground if zkr is there. */
+/* Continues the group, in the foreground if zkr is in the foreground. */
 static void resume(struct command *c)
 {
     struct terminal *t = &c->child.terminal;
@@ -194,7 +194,7 @@ static void resume(struct command *c)
     go_on(c);
 }
 
-/* The command has stopped. It goes on if it only lacked the terminal. True: zkr has to stop as well. */
+/* Handles a stop of the command, and continues it if it only lacked the terminal. True: zkr has to stop as well. */
 static bool handle_stop(struct command *c)
 {
     struct terminal *t = &c->child.terminal;
@@ -210,8 +210,8 @@ static bool handle_stop(struct command *c)
 }
 
 /*
- * Stops the group of zkr as the terminal would, so that the shell sees the job stop. Returns
- * when continued, or at once when there is no shell to do that.
+ * Stops the process group of zkr as the terminal would, so that the shell sees the job stop. Returns when continued, or
+ * at once if there is no shell that could continue it.
  */
 static void stop_ourselves(struct command *c)
 {
@@ -262,7 +262,7 @@ static void forward_signals(struct command *c)
     }
 }
 
-/* Gives the keeper the present bound, and sleeps for at most half of the time until it passes. */
+/* Gives the keeper the current bound, then sleeps for at most half of the time until that bound. */
 static void wait_for_event(const struct command *c)
 {
     enum { LEAST_MS = 20 };
@@ -278,12 +278,12 @@ static void wait_for_event(const struct command *c)
     (void)held_sleep(c->h, c->child.keeper.link[0], rest);
 }
 
-/* Returns 0, or the errno of a failed start. */
+/* Runs the command. Returns 0, or the errno of a failed start. */
 static int run(struct command *c)
 {
     struct held *h = c->h;
     signals_take_stop(&h->env->signals);
-    /* zkr may be stopped as soon as there is a child. */
+    /* Set before the fork: from then on zkr may be stopped. */
     (void)lease_arm(&h->lease);
     if (!child_start(&c->child, h->lease.bound)) {
         h->lost = errno == ECANCELED;
@@ -319,7 +319,7 @@ int command_run(struct held *h)
     }
     int fault = run(&c);
     environment_free(c.child.envp);
-    /* A leader that was not healthy leads again when it is. */
+    /* A leader that was unhealthy, or yielded, queues again. */
     h->ended = c.ending || c.interrupted || (c.end_at != 0 && !h->grant.latch);
     h->failed = fault != 0;
     if (h->failed) {
@@ -334,7 +334,7 @@ int command_run(struct held *h)
     if (!WIFSIGNALED(c.status)) {
         return WEXITSTATUS(c.status);
     }
-    /* ^C reached the command alone: a script that runs zkr has to learn of it. */
+    /* Only the command got ^C. zkr dies of the same signal, so that a script that runs zkr ends as well. */
     if (c.interrupted && getpid() != getpgrp()) {
         h->env->die_of = WTERMSIG(c.status);
     }

@@ -71,7 +71,7 @@ int64_t contender_number(const zkr_contender *c, const char *key, int64_t most)
 
 /* --- JSON --- */
 
-/* The fields of a node, besides its owner. */
+/* Writes the fields in the data of a node, besides the owner. */
 static void fields_json(struct json *j, const zkr_contender *c)
 {
     static const char *const keys[] = {"user", "host", "command"};

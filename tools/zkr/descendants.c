@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of processes, read from /proc. A process whose parent has ended becomes a child of the root, which is a subreaper.
- * By the time of the signal, a number may be that of another process. So the descriptor of the process is opened first, and
- * then its parent is compared.
+ * Walks a tree of processes in /proc. A process whose parent has ended becomes a child of the root, which is a
+ * subreaper. A process ID may be reused before the signal is sent, so the walk first opens a descriptor of the process,
+ * and then compares its parent.
  */
 #include "descendants.h"
 
@@ -26,7 +26,7 @@ struct walk {
 
 /* --- files --- */
 
-/* The end of @text behind the number. */
+/* Writes a number at @text. Returns the new end of the text. */
 static char *put_number(char *text, pid_t number)
 {
     char digits[NAME_ROOM];
@@ -42,7 +42,7 @@ static char *put_number(char *text, pid_t number)
     return text;
 }
 
-/* "/proc/PID/rest", with "TID/last" behind it if @thread is one. */
+/* Writes "/proc/PID/rest", followed by "TID/last" if @thread is not 0. */
 static void
 put_name(char *name, pid_t pid, const char *rest, pid_t thread, const char *last)
 {
@@ -52,7 +52,7 @@ put_name(char *name, pid_t pid, const char *rest, pid_t thread, const char *last
     }
 }
 
-/* Reads as much as fits. False: the file cannot be read. */
+/* Reads as much of a file as fits. False: the file cannot be read. */
 static bool read_file(const char *name, char text[TEXT_ROOM])
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -68,7 +68,7 @@ static bool read_file(const char *name, char text[TEXT_ROOM])
     return n >= 0;
 }
 
-/* Takes a number from a text, and goes on behind it. 0: there is none. */
+/* Parses a number, and moves *text behind it. 0: there is none. */
 static pid_t take_number(const char **text)
 {
     pid_t number = 0;
@@ -80,10 +80,10 @@ static pid_t take_number(const char **text)
     return number;
 }
 
-/* The parent of @pid; 0: the process is gone. *dead: it is a zombie, and no thread but its first is left. */
+/* Returns the parent of @pid; 0: the process has gone. *dead: it is a zombie, and only its first thread is left. */
 static pid_t parent_of(pid_t pid, bool *dead)
 {
-    enum { TO_THREADS = 18 }; /* fields behind the name */
+    enum { TO_THREADS = 18 }; /* fields from the name to num_threads */
     char name[NAME_ROOM], text[TEXT_ROOM];
     put_name(name, pid, "/stat", 0, NULL);
     const char *at = read_file(name, text) ? strrchr(text, ')') : NULL;
@@ -100,7 +100,7 @@ static pid_t parent_of(pid_t pid, bool *dead)
     return take_number(&at);
 }
 
-/* The kernel's record of an entry of a directory: readdir() may allocate. */
+/* A directory entry as the kernel writes it. readdir() is not used, because it may allocate. */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -109,7 +109,7 @@ struct entry {
     char name[];
 };
 
-/* Calls @take for each number among the names of a directory. */
+/* Calls @take for each entry of a directory that is a number. */
 static void each_number(const char *name,
                         void (*take)(struct walk *w, pid_t one, pid_t number, int deep),
                         struct walk *w,
@@ -137,7 +137,7 @@ static void each_number(const char *name,
 
 /* --- the tree --- */
 
-/* 0 or errno. */
+/* Sends a signal by descriptor, or else by process ID. Returns 0 or errno. */
 static int send_to(int descriptor, pid_t pid, int signo)
 {
     long rc = descriptor >= 0
@@ -146,7 +146,7 @@ static int send_to(int descriptor, pid_t pid, int signo)
     return rc == 0 ? 0 : errno;
 }
 
-/* Is it a child of @parent, or of the root by now? Then it gets the signal. */
+/* Signals @pid if its parent is @parent or, by now, the root. Returns whether it is. */
 static bool signal_child(struct walk *w, pid_t pid, pid_t parent)
 {
     bool dead = false;
@@ -177,14 +177,14 @@ static void visit_list(struct walk *w, pid_t pid, pid_t thread, int deep)
         const char *at = text;
         kept += (size_t)n;
         text[kept] = '\0';
-        const char *end = strrchr(text, ' '); /* a space is behind each number */
+        const char *end = strrchr(text, ' '); /* a space follows each number */
         while (end && at < end) {
             pid_t child = take_number(&at);
             if (child > 0 && signal_child(w, child, pid)) {
                 visit_children(w, child, deep + 1);
             }
         }
-        kept -= (size_t)(at - text); /* the number that is cut off */
+        kept -= (size_t)(at - text); /* keep a number that is cut off */
         (void)memmove(text, at, kept);
     }
     if (fd >= 0) {
@@ -201,7 +201,7 @@ static void visit_children(struct walk *w, pid_t pid, int deep)
     }
 }
 
-/* Without lists of children: is it a descendant, by its parent's parents? */
+/* On kernels without lists of children: signals @pid if the root is one of its ancestors. */
 static void visit_process(struct walk *w, pid_t unused, pid_t pid, int deep)
 {
     bool dead = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The descendants of a process, also in other process groups or sessions. Only calls
- * that are safe after a fork.
+ * Signals the descendants of a process, also those in other process groups or sessions. Makes only calls that are safe
+ * after fork() in a threaded process.
  */
 #ifndef ZKR_CLI_DESCENDANTS_H
 #define ZKR_CLI_DESCENDANTS_H
@@ -10,13 +10,13 @@
 
 /** The result of descendants_signal(). */
 struct descendants {
-    int alive;    /* how many got the signal */
-    pid_t denied; /* one that may not be signaled; 0 = none */
+    int alive;    /* descendants found alive */
+    pid_t denied; /* one that we may not signal; 0 = none */
 };
 
 /**
- * Sends a signal to all descendants of @root, but not to itself; @root is a subreaper. It may miss
- * processes that are started meanwhile: call it again.
+ * Sends a signal to all descendants of @root, a subreaper, but not to @root itself. It may miss processes that start
+ * meanwhile: call it again.
  */
 struct descendants descendants_signal(pid_t root, int signo);
 

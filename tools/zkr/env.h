@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of a subcommand. */
+/* The state of a subcommand: its settings, its signals and its client. */
 #ifndef ZKR_CLI_ENV_H
 #define ZKR_CLI_ENV_H
 
@@ -12,7 +12,7 @@ struct env {
     struct globals globals;
     struct signals signals;
     zkr_client *client; /* set by client_open() */
-    int die_of;         /* end with this signal instead of an exit code, 0 = do not */
+    int die_of;         /* end with this signal instead of an exit code; 0 = none */
 };
 
 #endif

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OURS = 4 }; /* our variables, which come first */
+enum { OURS = 4 }; /* our variables, which are first in the list */
 
-/* Does one of ours replace this variable of an outer zkr? */
+/* Does one of our variables replace @var, which an outer zkr has set? */
 static bool is_ours(const char *var, char *const *ours)
 {
     for (int i = 0; i < OURS; i++) {

@@ -17,7 +17,7 @@ static void fill_closed_stdio(void)
 {
     for (int fd = 0; fd < FIRST; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            /* The new descriptor has the lowest free number, which is fd. */
+            /* open() returns the lowest free number, which is fd. */
             (void)open("/dev/null", O_RDWR | O_CLOEXEC);
         }
     }
@@ -28,7 +28,7 @@ void fds_begin(void)
     fill_closed_stdio();
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread exists yet */
     while (dir && (entry = readdir(dir))) {
         int64_t fd;
         if (parse_int(entry->d_name, FIRST, MOST - 1, &fd)) {

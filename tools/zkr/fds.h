@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors: a command gets those that zkr itself got. */
+/* Descriptors: the command inherits exactly those that zkr inherited. */
 #ifndef ZKR_CLI_FDS_H
 #define ZKR_CLI_FDS_H
 
 /**
- * First thing in main(): notes what is open, and replaces a closed stdin, stdout or stderr by a placeholder, so that no
- * socket of zkr gets its number. In the child the placeholder is closed again.
+ * Call it first in main(). Records which descriptors are open. Opens a placeholder for a closed stdin, stdout or
+ * stderr, so that no socket of zkr gets its number; exec closes the placeholder.
  */
 void fds_begin(void);
-/** In a child, before exec: only what was noted is inherited. Only calls that are safe after a fork among threads. */
+/** Call it in a child before exec: exec then closes all descriptors but the recorded ones. Makes only calls that are
+ * safe after fork() in a threaded process. */
 void fds_hide(void);
 
-/** Closes a descriptor that is open, and makes it -1. */
+/** Closes *fd if it is open, and sets it to -1. */
 void fds_close(int *fd);
 
 #endif

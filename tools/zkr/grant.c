@@ -60,7 +60,7 @@ int64_t grant_valid_ms(const struct grant *g)
     if (!g->latch) {
         return g->ticket ? zkr_ticket_valid_for_ms(g->ticket) : 0;
     }
-    /* The latch queues again by itself, so it may lead in a later term. */
+    /* The latch may lead again in a later term, so the token names this term. */
     return zkr_leader_latch_term_valid_for_ms(g->latch, g->token);
 }
 

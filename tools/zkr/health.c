@@ -25,17 +25,17 @@ static struct {
     struct held *held;
     struct health_options o;
     bool started;
-    int stop; /* eventfd */
+    int stop; /* eventfd: ends the thread */
     pthread_t thread;
 } health;
 
 /* --- one check --- */
 
-/* The status comes by descriptor 3: another thread may have waited for the check. */
+/* The status comes through descriptor 3, because another thread may have reaped the check. */
 enum { STATUS_FD = 3 };
 static char script[] = "sh -c \"$1\" 3>&-; echo $? >&3";
 
-/* In the child: only calls that are safe after a fork among threads. */
+/* Becomes the check. Makes only calls that are safe after fork() in a threaded process. */
 static _Noreturn void become(int status_fd)
 {
     char shell[] = "sh", dash_c[] = "-c", name[] = "zkr-health";
@@ -43,7 +43,7 @@ static _Noreturn void become(int status_fd)
     char *const argv[] = {shell, dash_c, script, name, check, NULL};
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* for children_kill_check() */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* children_kill_check() needs it */
     int null = open("/dev/null", O_RDONLY);
     (void)dup2(null, STDIN_FILENO);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -58,7 +58,7 @@ static _Noreturn void become(int status_fd)
     _exit(CLI_COMMAND);
 }
 
-/* Waits for something to read at @fd, for the end of the checks, or until @until. */
+/* Waits until @fd is readable, the checks end, or @until has passed. */
 enum found { NOTHING, READABLE, STOP };
 static enum found await(int fd, int64_t until)
 {
@@ -71,7 +71,7 @@ static enum found await(int fd, int64_t until)
     return n <= 0 ? NOTHING : fds[0].revents != 0 ? STOP : READABLE;
 }
 
-/* The exit status; -1: it has none in time, or was killed. */
+/* Returns the exit status of the check; -1: none in time, or it was killed. */
 static int read_status(int fd, int64_t until)
 {
     char text[8] = "";
@@ -83,8 +83,8 @@ static int read_status(int fd, int64_t until)
 }
 
 /*
- * Kills a check that is not over, with all that it has started. Does not wait for a check that hangs in the kernel, because
- * the hang has to be reported. False: the check is still there.
+ * Kills a check that still runs, and all its descendants. Does not wait for a check that hangs in the kernel, because
+ * zkr must report the hang. False: the check still exists.
  */
 static bool end_check(void)
 {
@@ -98,7 +98,8 @@ static bool end_check(void)
     return children_check_ended();
 }
 
-/* NULL: it succeeded; else what is wrong, perhaps in @buf. One check at a time, also when one cannot be killed. */
+/* Runs a check. NULL: it succeeded; else what is wrong, perhaps in @buf. Fails while an earlier check cannot be killed,
+ * so that only one exists. */
 static const char *run_check(int64_t until, char *buf, size_t size)
 {
     int ends[2];
@@ -127,7 +128,7 @@ static const char *run_check(int64_t until, char *buf, size_t size)
     return status == 0 ? NULL : buf;
 }
 
-/* --- one check after the other --- */
+/* --- the sequence of checks --- */
 
 static void *run(void *arg)
 {
@@ -139,7 +140,7 @@ static void *run(void *arg)
         next = clock_now_ms() + health.o.every_ms;
         const char *wrong = run_check(next, buf, sizeof(buf));
         if (await(-1, 0) == STOP) {
-            break; /* which the check may have been killed for */
+            break; /* ending the checks may have killed this one */
         }
         failed = wrong ? failed + 1 : 0;
         if (!wrong && !healthy) {
@@ -170,7 +171,7 @@ int health_begin(struct held *h, const struct health_options *options)
         return cli_fail_limits();
     }
     news_set_fit(&health.held->news, health.held->grant.latch, false);
-    /* Wait here for the processes that a check leaves behind: the first process of a container may not do that. */
+    /* Makes us reap the processes that a check leaves behind: the first process of a container may not reap them. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     errno = pthread_create(&health.thread, NULL, run, NULL);
     health.started = errno == 0;

@@ -48,7 +48,8 @@ int held_connect(struct held *h)
     return status;
 }
 
-/* When zkr ends at the latest. Without a command, its end reports the loss, so it comes before the lease ends. */
+/* Returns the deadline for the end of zkr. Without a command, that end reports the loss to readers, so it must precede
+ * the end of the lease. */
 static int64_t end_by(struct held *h)
 {
     enum { LOST_MS = 1000 }; /* the session is about to end anyway */
@@ -85,7 +86,8 @@ void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
 {
     struct held *h = held;
     (void)latch;
-    if (lost->fencing_token == h->grant.token) { /* it is not an earlier term */
+    if (lost->fencing_token ==
+        h->grant.token) { /* it is not a loss of an earlier term */
         news_lose(&h->news, lost);
     }
 }

@@ -18,7 +18,7 @@
 #include "say.h"
 #include "signals.h"
 
-/* False: end of the input. *later: zkr is in the background and cannot read from the terminal. */
+/* Discards input. False: end of input. *later: zkr is in the background and cannot read from the terminal. */
 static bool read_input(bool *later)
 {
     char waste[4096];
@@ -27,7 +27,7 @@ static bool read_input(bool *later)
     return n > 0 || *later || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* The first pending signal that tells zkr to end, or 0. */
+/* Returns the first pending signal that ends zkr, or 0. */
 static int take_signals(struct held *h)
 {
     int signo;
@@ -44,7 +44,7 @@ static int take_signals(struct held *h)
     return 0;
 }
 
-/* The reader learns at once that the lock is lost. The descriptor stays open. */
+/* Ends stdout, so that its reader learns at once that the lock is lost. The descriptor stays open. */
 static void end_output(void)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -68,8 +68,8 @@ static int print_holder(const struct held *h)
 }
 
 /*
- * The end of the output reports the loss, and readers need time to stop. So the node of a session that lives on is not
- * deleted: it keeps others out for longer than was promised.
+ * The end of the output reports the loss, and readers need time to stop. If the session ended early, exits without
+ * closing the client: a session that lives on then keeps its node, which keeps others out.
  */
 static void end_if_early(struct held *h, int status)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holding without a command: the holder line, and a wait for the end. */
+/* The hold without a command. */
 #ifndef ZKR_CLI_IDLE_H
 #define ZKR_CLI_IDLE_H
 
 #include "held.h"
 
-/** Prints the holder line, and waits for a signal, the end of the input, a revocation or a loss. Returns an exit code, reported. */
+/** Prints the holder line, then waits for a signal, end of input, a revocation or a loss. Returns an exit code,
+ * reported. */
 int idle_run(struct held *h);
 
 #endif

@@ -11,7 +11,7 @@
 #include "notify.h"
 #include "signals.h"
 
-/* Cancels repeatedly until the main thread has returned: a first call may come just before the wait begins. */
+/* Calls cancel() repeatedly until the main thread has returned, because the first call may precede the wait. */
 static void *attend(void *ctx)
 {
     enum { AGAIN_MS = 10 };
@@ -49,7 +49,7 @@ bool interrupt_begin(struct interrupt *i,
         (void)close(i->done);
         return false;
     }
-    /* Without a command to be stopped as well, ^Z has its usual effect. */
+    /* There is no command to stop as well, so ^Z has its usual effect. */
     if (!sigismember(&s->mask, SIGTSTP)) {
         signals_mask_stop(SIG_UNBLOCK);
     }

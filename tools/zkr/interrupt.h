@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a wait of the main thread in the library, at a signal or at a time. */
+/* Ends a wait of the main thread in the library at a signal or a deadline. */
 #ifndef ZKR_CLI_INTERRUPT_H
 #define ZKR_CLI_INTERRUPT_H
 
@@ -10,29 +10,30 @@
 
 #include "signals.h"
 
-/** A thread handles signals while the main thread waits in the library. */
+/** A thread that handles signals while the main thread waits in the library. */
 struct interrupt {
     const struct signals *signals;
     pthread_t thread;
     int64_t late;
-    int done; /* eventfd */
+    int done; /* eventfd: ends the thread */
     void (*cancel)(void *ctx);
     void *ctx;
     atomic_int caught;
 };
 
 /**
- * A signal, also one that is pending already, calls @cancel, and so does the time @late, or NEVER. @cancel makes the wait
- * of the main thread return, or ends the process. It may come before the wait, and comes repeatedly.
+ * Starts the thread. It calls @cancel at a signal, even one already pending, and at the time @late (or NEVER). @cancel
+ * must make the wait of the main thread return, or end the process. The thread may call @cancel before the wait begins,
+ * and calls it repeatedly.
  *
- * False: no thread, or no descriptor for it, could be made; errno says why.
+ * False: the thread, or a descriptor for it, could not be created; errno says why.
  */
 bool interrupt_begin(struct interrupt *i,
                      const struct signals *s,
                      int64_t late,
                      void (*cancel)(void *ctx),
                      void *ctx);
-/** Returns the signal that told zkr to end, or 0. */
+/** Ends the thread. Returns the signal that ended the wait, or 0. */
 int interrupt_end(struct interrupt *i);
 
 #endif

@@ -7,26 +7,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** A writer, which adds commas; the caller closes all brackets. @key: NULL in an array. */
+/** A writer that adds the commas; the caller closes all brackets. @key of a value: NULL in an array. */
 struct json {
     FILE *out;
-    bool comma; /* before the next value */
+    bool comma; /* needed before the next value */
 };
 
-/** A line of the output: an object, whose first member is "path". */
+/** Begins a line of output: an object whose first member is "path". */
 void json_begin(struct json *j, const char *path);
 void json_end(struct json *j);
 /** @bracket: '{' or '['. */
 void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
-/** @text: any bytes; those that are not UTF-8 become U+FFFD, control characters are escaped. NULL: null. */
+/** @text: any bytes. Bytes that are not UTF-8 become U+FFFD; control characters are escaped. NULL: null. */
 void json_text(struct json *j, const char *key, const char *text);
 
 void json_bool(struct json *j, const char *key, bool value);
 void json_int(struct json *j, const char *key, int64_t value);
-/** The value, or null if not @known. */
+/** Writes @value, or null if it is not @known. */
 void json_number(struct json *j, const char *key, bool known, int64_t value);
-/** A session id, as a string "0x...": 64 bits are too many for some readers. */
+/** Writes a session ID as a string "0x...", because 64 bits are too many for some readers. */
 void json_session(struct json *j, bool known, int64_t id);
 
 #endif

@@ -18,32 +18,32 @@
 #include "fds.h"
 #include "signals.h"
 
-/* --- in the keeper: only calls that are safe after a fork among threads --- */
+/* --- in the keeper: only calls that are safe after fork() in a threaded process --- */
 
-/* Its descriptors, after it has closed all others. */
+/* The descriptors of the keeper; all others are closed. */
 enum { LINK_FD, OVER_FD, SIGNALS_FD, FDS };
 
 struct keeping {
     const struct keeper *k;
     pid_t command;
-    bool reaped; /* the command has ended */
+    bool reaped; /* the command has ended and was reaped */
     int status;  /* of waitpid(), once reaped */
-    /* So has all of its process group. Never false again: the number may become that of another group. */
+    /* Its process group has gone as well. Stays true, because another group may reuse the number. */
     bool group_gone;
-    int ending; /* a signal for those that outlive the group */
+    int ending; /* a signal for processes that outlive the group; 0 = none */
     bool killing;
     int64_t calm_at; /* from then on SIGKILL is repeated less often */
-    pid_t denied;    /* the last process that was reported as KEEPER_DENIED */
+    pid_t denied;    /* the last process reported as KEEPER_DENIED */
 };
 
-/* Never blocks: if zkr does not run, the bound still counts. */
+/* Sends a message to zkr. Never blocks: if zkr does not run, the keeper must still mind the bound. */
 static void tell(int kind, int value)
 {
     const struct keeper_word word = {kind, value};
     (void)send(LINK_FD, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Blocks until there is room. */
+/* Notifies the guardian and zkr that all have gone, and ends the keeper. Blocks until zkr has room. */
 static _Noreturn void tell_gone(const struct keeping *w)
 {
     const struct keeper_word word = {KEEPER_GONE, w->status};
@@ -65,7 +65,7 @@ static void signal_all(struct keeping *w, int signo)
     tell_denied(w, descendants_signal(getpid(), signo).denied);
 }
 
-/* Is there a process in the group? Until the keeper has reaped the command, its number is that of no other group. */
+/* Is a process left in the group? No other group can reuse its number before the keeper has reaped the command. */
 static bool group_is_left(struct keeping *w)
 {
     if (w->reaped && !w->group_gone && kill(-w->command, 0) != 0 && errno == ESRCH) {
@@ -78,7 +78,7 @@ static bool group_is_left(struct keeping *w)
     return !w->group_gone;
 }
 
-/* To the group while it exists. */
+/* Sends a signal to the group, or to all descendants when the group has gone. */
 static void pass_on(struct keeping *w, int signo, bool ending)
 {
     if (!group_is_left(w)) {
@@ -106,7 +106,7 @@ static void kill_all(struct keeping *w)
     signal_all(w, SIGKILL);
 }
 
-/* Waits for all that have ended. Does not return when none is left. */
+/* Reaps all children that have ended. Does not return when none is left. */
 static void collect(struct keeping *w)
 {
     int status;
@@ -124,7 +124,7 @@ static void collect(struct keeping *w)
     (void)group_is_left(w);
 }
 
-/* Passes signals on to zkr: the command may send them to its parent. */
+/* Forwards signals to zkr, because the command may signal its parent. */
 static void hear_signals(const struct keeping *w)
 {
     struct signalfd_siginfo info;
@@ -135,7 +135,7 @@ static void hear_signals(const struct keeping *w)
     }
 }
 
-/* The end of the link: zkr is dead. */
+/* Takes the messages of zkr. The end of the link means that zkr is dead. */
 static void hear_zkr(struct keeping *w)
 {
     struct keeper_word word;
@@ -153,7 +153,7 @@ static void hear_zkr(struct keeping *w)
     }
 }
 
-/* How long to sleep, in ms. */
+/* Returns how long to sleep, in ms; -1: no limit. */
 static int rest(struct keeping *w)
 {
     enum { BUSY_MS = 5, CALM_MS = 200 };
@@ -173,7 +173,7 @@ static void check_bound(struct keeping *w)
     }
 }
 
-/* Closes all descriptors but those of the keeper. @signals: the one by which signals come. */
+/* Closes all descriptors but those of the keeper. @signals: the signalfd. */
 static void hide(const struct keeper *k, int signals)
 {
     enum { WITHOUT_CLOSE_RANGE = 65536 };
@@ -208,7 +208,7 @@ static _Noreturn void keep(const struct keeper *k, pid_t command, int signals)
     }
 }
 
-/* Returns in the command alone. */
+/* Makes this process the keeper. Returns only in its child, the command. */
 static void become_keeper(struct keeper *k)
 {
     sigset_t all;
@@ -222,7 +222,7 @@ static void become_keeper(struct keeper *k)
     if (signals < 0) {
         _exit(errno);
     }
-    /* Without the handlers of fork(): they take locks, which another thread of zkr may have held. */
+    /* _Fork() runs no handlers of fork(), which take locks that another thread of zkr may have held. */
     pid_t command = _Fork();
     if (command == 0) {
         return;
@@ -230,7 +230,8 @@ static void become_keeper(struct keeper *k)
     if (command < 0) {
         _exit(errno);
     }
-    (void)setpgid(command, command); /* as the command does: either may be first */
+    (void)setpgid(command,
+                  command); /* the command does the same: either may be first */
     keep(k, command, signals);
 }
 
@@ -280,7 +281,7 @@ void keeper_signal(const struct keeper *k, int signo, bool ending)
 bool keeper_hear(const struct keeper *k, struct keeper_word *word)
 {
     ssize_t n;
-    /* ECONNRESET comes once, before what is queued, if the keeper has ended without reading all. */
+    /* If the keeper ends without reading all, recv() fails once with ECONNRESET before it returns queued messages. */
     do {
         n = recv(k->link[0], word, sizeof(*word), MSG_DONTWAIT);
     } while (n < 0 && (errno == EINTR || errno == ECONNRESET));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper: a process between zkr and the command, and the subreaper of the command. So all descendants of the command
- * are its own, in whatever process group or session they are, and it knows when none is left. When zkr dies, the keeper kills
- * all of them, waits for the last one, and then tells the guardian by a pipe: see zkr_client_guard_pipe().
+ * The keeper: a process between zkr and the command, and a subreaper. All descendants of the command are therefore its
+ * descendants, in whatever process group or session they are, and the keeper notices when none is left. When zkr dies,
+ * the keeper kills all of them, waits for the last one, and then notifies the guardian through a pipe: see
+ * zkr_client_guard_pipe().
  */
 #ifndef ZKR_CLI_KEEPER_H
 #define ZKR_CLI_KEEPER_H
@@ -14,11 +15,11 @@
 
 /** The kinds of messages from the keeper to zkr. */
 enum keeper_kind {
-    KEEPER_STARTED = 1, /* value: the number of the command */
-    KEEPER_STATUS, /* of the command, by waitpid(); may be left out if zkr does not run */
-    KEEPER_DENIED, /* a process that it may not signal */
-    KEEPER_GONE, /* the command and all its descendants; value: the last KEEPER_STATUS */
-    KEEPER_DEAD  /* nothing: the keeper itself was killed */
+    KEEPER_STARTED = 1, /* value: the process ID of the command */
+    KEEPER_STATUS, /* value: its waitpid() status; may be missing if zkr does not run */
+    KEEPER_DENIED, /* value: a process that the keeper may not signal */
+    KEEPER_GONE, /* the command and all descendants have gone; value: the last status */
+    KEEPER_DEAD  /* no message: the keeper itself was killed */
 };
 
 struct keeper_word {
@@ -27,28 +28,27 @@ struct keeper_word {
 
 /** Memory that zkr and its keeper share. */
 struct keeper_bound {
-    _Atomic(int64_t)
-        until; /* by clock_now_ms(): then the keeper kills all, unless zkr has moved it; 0 = never */
-    _Atomic(bool) passed; /* the keeper has killed all for that reason */
+    _Atomic(int64_t) until; /* the keeper kills all at this clock_now_ms(); 0 = never */
+    _Atomic(bool) passed;   /* the keeper has killed all because until has passed */
 };
 
 struct keeper {
     pid_t zkr, self;
-    int link[2]; /* a socket pair: the end of zkr, the end of the keeper */
-    int over[2]; /* the pipe for the guardian */
+    int link[2]; /* a socket pair: zkr's end, the keeper's end */
+    int over[2]; /* the pipe to the guardian */
     struct keeper_bound *bound;
 };
 
-/** Makes the sockets, the pipe and the shared memory, before a fork. False: errno says why. */
+/** Creates the sockets, the pipe and the shared memory, before a fork. False: errno says why. */
 bool keeper_begin(struct keeper *k);
 /**
- * Forks the keeper, and the keeper forks the command. Returns 0 in the command, where only calls are allowed that are safe
- * after a fork among threads. In zkr returns the process number of the command, or -1: errno says why.
+ * Forks the keeper, which forks the command. Returns 0 in the command, which may only make calls that are safe after
+ * fork() in a threaded process. In zkr, returns the process ID of the command, or -1: errno says why.
  */
 pid_t keeper_fork(struct keeper *k);
 /**
- * Sends a signal to the process group of the command, or to all descendants if no process of the group is left. @ending:
- * descendants that outlive the group get it, too. SIGKILL goes to all descendants, and is repeated until none is left.
+ * Sends a signal to the process group of the command, or to all descendants if the group is empty. @ending: also to
+ * descendants that outlive the group. SIGKILL goes to all descendants, and is repeated until none is left.
  */
 void keeper_signal(const struct keeper *k, int signo, bool ending);
 /** Takes the next message from the keeper. False: there is none. */

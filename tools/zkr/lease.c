@@ -9,14 +9,14 @@
 #include "loss.h"
 #include "notify.h"
 
-/* --- how long what takes --- */
+/* --- time limits --- */
 
 bool lease_is_ample(const struct lease *l, int64_t valid)
 {
     return valid >= grant_session_ms(l->grant) / 3;
 }
 
-/* Time for SIGKILL to take effect, and for zkr to be late. */
+/* Time for SIGKILL to take effect, and for delays of zkr. */
 static int64_t margin(const struct lease *l)
 {
     enum { LEAST_MS = 20 };
@@ -76,7 +76,7 @@ static void check_kill_after(const struct lease *l)
     }
 }
 
-/* --- its phases --- */
+/* --- phases --- */
 
 void lease_begin(struct lease *l)
 {
@@ -102,7 +102,7 @@ void lease_reset(struct lease *l)
     l->phase = LEASE_SURE;
 }
 
-/* The lock is not surely held any more. No keep-alive message says otherwise. */
+/* The lock is no longer surely held, so zkr stops the keep-alive messages. */
 static void leave_sure(struct lease *l, enum lease_phase phase)
 {
     if (l->phase == LEASE_SURE) {
@@ -169,7 +169,7 @@ static void set_timer(struct lease *l, int64_t ms)
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(ms / 1000),
                      .tv_nsec = (long)(ms % 1000) * 1000000}};
-    /* Counted from before @ms was worked out: zkr may have been stopped since. */
+    /* Counted from before @ms was computed, because zkr may have been stopped since. */
     l->wake_at = ms > 0 ? l->stepped_at + ms : 0;
     if (l->has_timer) {
         (void)timer_settime(l->timer, 0, &when, NULL);

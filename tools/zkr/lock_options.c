@@ -105,7 +105,7 @@ static bool take_permits(void *options, char *value)
 static bool take_also(void *options, char *value)
 {
     struct lock_options *o = options;
-    o->paths[++o->path_count] = value; /* the first is PATH */
+    o->paths[++o->path_count] = value; /* paths[0] is PATH */
     return true;
 }
 
@@ -115,7 +115,7 @@ static bool take_on_revoke(void *to, char *value)
     return strcmp(value, "ignore") == 0 || strcmp(value, "term") == 0;
 }
 
-/* A time such as 90, 30m, 1.5h or 1d, in milliseconds. */
+/* Takes a time such as 90, 30m, 1.5h or 1d, in milliseconds. */
 static bool take_period(void *every_ms, char *value)
 {
     static const struct {
@@ -190,14 +190,14 @@ static int take_rows(struct lock_options *o, struct held *h)
     if (rc == GO_ON && o->any && o->path_count > 0) {
         return options_refuse(g, "--also takes all, --any one: which of them?");
     }
-    for (size_t i = 0; i < g->path_count; i++) { /* those of --also are behind */
+    for (size_t i = 0; i < g->path_count; i++) { /* the paths of --also follow */
         o->paths[i] = g->paths[i];
     }
     o->path_count += g->path_count;
     return rc;
 }
 
-/* Some options exclude each other. */
+/* Refuses options that exclude each other. */
 static int check_kind(const struct lock_options *o, const struct held *h)
 {
     const struct globals *g = &h->env->globals;

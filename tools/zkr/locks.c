@@ -19,7 +19,7 @@ static int create_mutexes(struct locks *l, zkr_client *c)
     o.watch_node = both.watch_node = 1;
     o.tell_queued = both.tell_queued = l->h->env->globals.log_level > 0;
     o.max_waiters = l->o->max_queue;
-    o.persistent_parent = l->o->every_ms > 0; /* for the record */
+    o.persistent_parent = l->o->every_ms > 0; /* a container would lose the record */
     o.on_revoke = both.on_revoke = ignored ? NULL : news_on_revoke;
     o.on_revoke_ctx = both.on_revoke_ctx = &l->h->news;
     if (l->o->shared || l->o->rw) {

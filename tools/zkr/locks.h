@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of the library at which zkr lock waits: one for a lock of any kind, for permits, or for several locks; with
- * --any a mutex for each path.
+ * The objects of the library on which zkr lock waits: one for a lock of any kind, for permits, or for several locks;
+ * with --any a mutex for each path.
  */
 #ifndef ZKR_CLI_LOCKS_H
 #define ZKR_CLI_LOCKS_H
@@ -14,32 +14,33 @@
 #include "held.h"
 #include "lock_options.h"
 
-/** A queue that zkr is in, or may be in. */
+/** A queue that zkr may have joined. */
 struct queue {
     zkr_mutex *mutex;
-    zkr_ticket *ticket; /* NULL: not in this queue, or it is that of the hold */
+    zkr_ticket *ticket; /* NULL: not in this queue, or held.grant has the ticket */
 };
 
 struct locks {
     const struct lock_options *o;
     struct held *h;
-    struct queue *queues; /* as many as paths; without --any the first alone is used */
-    zkr_rwlock *rwlock;   /* if there is one, the mutex is its own */
+    struct queue *queues; /* one per path; without --any only the first is used */
+    zkr_rwlock *rwlock;   /* NULL or the owner of the mutex */
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi;
 };
 
-/** Sends nothing yet. @o, @h: set before. Returns 0 or an exit code, reported. Call locks_destroy() in any case. */
+/** Creates the objects; sends nothing yet. Set @o and @h before. Returns 0 or an exit code, reported. Call
+ * locks_destroy() in any case. */
 int locks_create(struct locks *l);
-/** Releases and leaves as locks_leave() does. */
+/** Calls locks_leave(), then destroys the objects. */
 void locks_destroy(struct locks *l);
-/** Joins the queue, which the hold then has the ticket of. Returns 0 or an exit code, reported. */
+/** Joins the queue, and stores the ticket in held.grant. Returns 0 or an exit code, reported. */
 int locks_join(struct locks *l, int64_t timeout_ms);
-/** With --any: joins one of the queues. Returns like locks_join(). */
+/** With --any: joins the queue @i. Returns like locks_join(). */
 int locks_join_one(struct locks *l, size_t i, int64_t timeout_ms);
-/** With --any: makes the ticket in this queue that of the hold, and leaves the other queues. */
+/** With --any: moves the ticket of queue @i to held.grant, and leaves the other queues. */
 void locks_choose(struct locks *l, size_t i);
-/** Releases what is held, and leaves the queues. */
+/** Releases the hold, and leaves the queues. */
 void locks_leave(struct locks *l);
 
 #endif

@@ -26,7 +26,7 @@ static void forget(struct look *l)
     l->below = 0;
 }
 
-/* *semaphore: PATH is one. */
+/* Reads the locks at PATH and right below it. *semaphore: PATH is one. */
 static int look_below(struct look *l, int64_t flags, bool *semaphore)
 {
     zkr_survey_free(l->found);
@@ -44,7 +44,7 @@ static int look_below(struct look *l, int64_t flags, bool *semaphore)
     return status;
 }
 
-/* Drops the lists of permits if PATH is no semaphore but has locks with those names below it. */
+/* Drops the lists of permits if PATH is no semaphore, but has locks below it with the names of these lists. */
 static int check_semaphore(struct look *l)
 {
     const zkr_contender *permit = zkr_contenders_get(l->lists[VIEW_PERMITS], 0);
@@ -73,8 +73,8 @@ static void *read_itself(void *itself)
 }
 
 /*
- * There are no contenders: what is the path, and what is below? Both are read at once. If the path itself is an ephemeral
- * node, as Kafka's /controller is, that counts as its own holder.
+ * Reads the path itself and the locks below it, both at once, after no contenders were found. A path that is itself an
+ * ephemeral node, as Kafka's /controller is, counts as its own holder.
  */
 static int look_closer(struct look *l)
 {
@@ -106,7 +106,7 @@ static int read_lists(struct look *l)
     }
     int status = client_wait(l->env, l->env->globals.connect_ms);
     if (status == 0 && l->watch) {
-        /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
+        /* This mutex watches the permits but does not list them, so the watch must begin before they are read. */
         (void)zkr_mutex_watch(l->mutexes[VIEW_PERMITS], 0);
     }
     status = status == 0 ? ask_lists(l->env, all, VIEW_LISTS) : status;
@@ -133,7 +133,7 @@ int look_read(struct look *l)
     return status == 0 && count == 0 ? look_closer(l) : status;
 }
 
-/* Waits for each list in turn. A change of another list meanwhile is reported by its own wait. */
+/* Waits for each list in turn. A change of another list is not lost: the wait for that list reports it. */
 int look_wait(const struct look *l, int64_t timeout_ms)
 {
     int rc = ZKR_ETIMEDOUT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What zkr status and zkr check read at a path: the holders and waiters of a lock of any kind. */
+/* The state that zkr status and zkr check read at a path: the holders and waiters of a lock of any kind. */
 #ifndef ZKR_CLI_LOOK_H
 #define ZKR_CLI_LOOK_H
 
@@ -13,28 +13,28 @@
 #include "view.h"
 
 struct look {
-    struct env *env;  /* this and below: set before */
-    const char *path; /* as they are set by the caller */
-    bool watch;       /* look_wait() follows */
-    bool brief;       /* do not count the locks below */
+    struct env *env; /* env to brief: set before look_begin() */
+    const char *path;
+    bool watch; /* look_wait() will follow */
+    bool brief; /* do not count the locks below */
 
     zkr_mutex *mutexes[VIEW_LISTS];    /* of PATH and of the queues of a semaphore */
-    zkr_semaphore *semaphore;          /* tells which permits are held */
+    zkr_semaphore *semaphore;          /* reads the held permits */
     zkr_contenders *lists[VIEW_LISTS]; /* as last read */
-    bool missing; /* there is no PATH; this and below are read when nobody is there */
-    zkr_survey *found;         /* what is there and right below */
-    const zkr_contender *node; /* the path itself, an ephemeral node */
+    bool missing; /* PATH does not exist; this and below are read if nobody is there */
+    zkr_survey *found;         /* the locks at PATH and right below it */
+    const zkr_contender *node; /* PATH itself, if it is an ephemeral node */
     size_t below;              /* locks right below it; 0 if brief */
 };
 
-/** Sends nothing yet. Returns 0 or an exit code, reported. Call look_end() in any case. */
+/** Creates the objects; sends nothing yet. Returns 0 or an exit code, reported. Call look_end() in any case. */
 int look_begin(struct look *l);
 void look_end(struct look *l);
-/** Reads all anew, once the client is connected. Returns 0 or an exit code, reported. */
+/** Waits for the connection, then reads everything again. Returns 0 or an exit code, reported. */
 int look_read(struct look *l);
-/** Waits for a change since it was read. Returns ZKR_OK, ZKR_ETIMEDOUT or another code. */
+/** Waits for a change since the last look_read(). Returns ZKR_OK, ZKR_ETIMEDOUT or another code. */
 int look_wait(const struct look *l, int64_t timeout_ms);
-/** Shows what was read, which the view borrows. Returns like view_begin(). */
+/** Fills @view, which borrows the lists of @l. Returns like view_begin(). */
 bool look_view(const struct look *l, struct view *view, const struct peers *p);
 
 #endif

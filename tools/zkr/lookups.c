@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of zkr as one file: names of hosts and users come from files and DNS, which glibc has built in. All else that
- * nsswitch.conf may want is a shared library, of that machine's glibc, which is not ours.
+ * For zkr as one file: names of hosts and users come only from files and DNS, which glibc has built in. All else in
+ * nsswitch.conf needs a shared library of the machine's own glibc.
  */
 #include <nss.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a lock is lost, or in doubt, and what helps against it. */
+/* Why a lock is lost or in doubt, and the remedy. */
 #ifndef ZKR_CLI_LOSS_H
 #define ZKR_CLI_LOSS_H
 
@@ -12,16 +12,16 @@ struct loss {
     char text[256]; /* what was observed */
     bool stopped;   /* zkr itself was stopped */
     bool slow;      /* answers came, but late */
-    bool early;     /* the session ended too early for its timeout */
+    bool early;     /* the session ended sooner than its timeout allows */
 };
 
-/** A loss that the library reports. */
+/** Describes a loss that the library reported. */
 struct loss loss_reported(zkr_client *c, const zkr_lost *lost);
-/** A lease in doubt. @slept: zkr was stopped for too long. */
+/** Describes a lease in doubt. @slept: zkr was stopped for too long. */
 struct loss loss_doubted(zkr_client *c, bool slept);
-/** @revocable: zkr revoke can ask for the lock. */
+/** Returns the remedy. @revocable: zkr revoke can request the release of the lock. */
 const char *loss_remedy(const struct loss *l, bool revocable);
-/** How long the last write took, in ms, if that was long; 0 = it was not. */
+/** How long the last write took, in ms; 0 = it was not slow. */
 int64_t loss_slow_answer_ms(zkr_client *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr: locks of ZooKeeper for the command line. See zkr.1. */
+/* zkr: ZooKeeper locks for the command line. See zkr.1. */
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static int run(struct env *env)
     }
     g->argc -= optind;
     g->argv += optind;
-    optind = 0; /* of getopt: start afresh */
+    optind = 0; /* makes getopt start afresh */
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(g->argv[0], commands[i].name) == 0) {
             g->subcommand = commands[i].name;
@@ -78,7 +78,7 @@ static int run(struct env *env)
     return options_refuse(g, "there is no subcommand '%s'", g->argv[0]);
 }
 
-/* Ends like a process killed by the signal, so that a script that runs zkr ends as well. */
+/* Ends zkr as if killed by the signal, so that a script that runs zkr ends as well. */
 static void die_of(int signo)
 {
     sigset_t set;

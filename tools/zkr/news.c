@@ -44,7 +44,8 @@ void news_lose(struct news *n, const zkr_lost *lost)
     (void)pthread_mutex_unlock(&n->mu);
 }
 
-/* The latch is notified with the mutex held, so that it hears the last word last. It calls nobody back meanwhile. */
+/* Notifies the latch with the mutex held, so that the latch gets the latest value last. The latch calls nobody back
+ * meanwhile. */
 void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit)
 {
     (void)pthread_mutex_lock(&n->mu);
@@ -117,7 +118,7 @@ pid_t news_fork(struct news *n, int bond, pid_t (*fork_it)(void *ctx), void *ctx
     errno = ECANCELED;
     pid_t pid = n->loss.reason != 0 || n->unfit ? -1 : fork_it(ctx);
     if (pid == 0) {
-        return 0; /* the mutex is of no use to the child */
+        return 0; /* the child does not use the mutex */
     }
     int error = errno;
     n->bond = pid > 0 ? bond : -1;

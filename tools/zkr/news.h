@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other threads have to tell the main thread about a lock or a leadership: that it is lost, that its release is requested
- * for, that zkr is not fit to lead.
+ * Events that other threads report to the main thread about a lock or a leadership: a loss, a request to release it, a
+ * failed health check.
  */
 #ifndef ZKR_CLI_NEWS_H
 #define ZKR_CLI_NEWS_H
@@ -16,13 +16,13 @@
 #include "loss.h"
 
 struct news {
-    zkr_client *client; /* to ask about a loss */
-    int fd;             /* eventfd: readable when there is some */
+    zkr_client *client; /* for details of a loss */
+    int fd;             /* eventfd: readable when there is news */
     _Atomic(bool) revoked;
-    _Atomic(bool) unfit; /* to lead; set under mu */
+    _Atomic(bool) unfit; /* unfit to lead; set under mu */
     pthread_mutex_t mu;
-    struct loss loss; /* under mu, like the next one */
-    int bond;         /* a byte into it kills the group of the command; -1 = none */
+    struct loss loss; /* under mu, like bond */
+    int bond;         /* a byte written to it kills the command's group; -1 = none */
 };
 
 /** False: no descriptor; errno says why. */
@@ -31,40 +31,41 @@ void news_end(struct news *n);
 
 /* Callbacks of the library, with the news as ctx. */
 
-/** A loss, or anything else. */
+/** Records a loss; wakes the main thread at every change. */
 void news_on_ticket(zkr_ticket *t, int state, void *news);
 void news_on_revoke(zkr_mutex *m, void *news);
 /** Wakes the main thread. */
 void news_on_contenders(zkr_leader_latch *latch, void *news);
 
-/** The main thread has to look at something. */
+/** Makes fd readable, which wakes the main thread. */
 void news_wake(struct news *n);
-/** A release was requested. */
+/** Records a request to release the lock. */
 void news_revoke(struct news *n);
 /**
- * The lock is lost. Kills the command at once, and prevents a start: when somebody has deleted the lock node, the next client
- * gets the lock without waiting for the main thread.
+ * Records that the lock is lost. Kills the command at once, or prevents its start, without the main thread: when
+ * somebody has deleted the lock node, the next client gets the lock at once.
  */
 void news_lose(struct news *n, const zkr_lost *lost);
-/** Whether it may lead. If not, a command that runs is ended as by a revocation; without one the latch leaves the queue. */
+/** Records whether zkr may lead. If not, a running command is ended as by a revocation; without one, the latch leaves
+ * the queue. */
 void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit);
 
-/* In the main thread. */
+/* In the main thread: */
 
-/** Before each term: tells the latch, which may not have been told while the command of the last term was ending. */
+/** Before each term: repeats the fitness to the latch, because news_set_fit() skips the latch while a command runs. */
 void news_repeat_fit(struct news *n, zkr_leader_latch *latch);
-/** The loss; its reason is 0 if there is none. */
+/** Returns the loss; its reason is 0 if there is none. */
 struct loss news_loss(struct news *n);
-/** Takes note of a revocation. False: there is none that is new. */
+/** Returns and clears the request to release the lock. */
 bool news_take_revocation(struct news *n);
-/** Forgets a loss and a revocation, before the next grant. */
+/** Clears a loss and a revocation before the next grant. */
 void news_reset(struct news *n);
 /**
- * Calls @fork_it, which returns like fork(), unless the lock is lost, or zkr not fit. From now on a loss writes a byte to
- * @bond. Returns what @fork_it returns; or -1, and errno is ECANCELED.
+ * Calls @fork_it, which returns like fork(), unless the lock is lost or zkr is unfit to lead. From now on a loss writes
+ * a byte to @bond. Returns what @fork_it returns, or -1 with errno ECANCELED.
  */
 pid_t news_fork(struct news *n, int bond, pid_t (*fork_it)(void *ctx), void *ctx);
-/** The command does not exist, or has ended. */
+/** From now on a loss writes to no bond, because the command has ended or never started. */
 void news_forget_bond(struct news *n);
 
 #endif

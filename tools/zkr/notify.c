@@ -15,13 +15,13 @@
 
 static struct {
     struct sockaddr_un to;
-    socklen_t length; /* of that address; 0: no service manager listens */
+    socklen_t length; /* of the address; 0: no service manager listens */
     int64_t every_ms; /* between two keep-alive messages; 0: no watchdog */
     int64_t next;     /* when the next one is due */
-    bool mute;        /* none is sent */
+    bool mute;        /* keep-alive messages are stopped */
 } manager;
 
-/* A path, or @ and the name of an abstract socket. */
+/* Reads the address: a path, or @ and the name of an abstract socket. */
 static void read_socket(void)
 {
     const char *name = parse_variable("NOTIFY_SOCKET");
@@ -37,7 +37,7 @@ static void read_socket(void)
     manager.length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
 }
 
-/* Twice as often as necessary. */
+/* Halves the interval, so that messages are twice as frequent as necessary. */
 static void read_watchdog(void)
 {
     const char *usec = parse_variable("WATCHDOG_USEC"),
@@ -68,7 +68,7 @@ void notify_send(const char *format, ...)
         return;
     }
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is right above */
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));

@@ -21,7 +21,8 @@ void obtain_say_waiting(const struct held *h)
     notify_send("STATUS=waiting for the %s %.1000s", h->what, h->path);
 }
 
-/* The library keeps a hold up to an eighth of the session timeout. zkr also needs time to kill the command. */
+/* Warns at a tenth of the session timeout. The library keeps a hold up to an eighth, but zkr also needs time to kill
+ * the command. */
 void obtain_say_slow(struct held *h)
 {
     int64_t slow = loss_slow_answer_ms(h->env->client);
@@ -37,14 +38,14 @@ void obtain_say_slow(struct held *h)
 
 /* --- the wait for the grant --- */
 
-/* What -v has said of the wait. */
+/* The last report of -v about the wait. */
 struct said {
-    int64_t ahead;         /* how many are in front */
+    int64_t ahead;         /* contenders in front */
     int64_t token;         /* of the nearest; 0 = not known */
     int64_t held_since_ms; /* by the nearest; 0 = not known */
 };
 
-/* ", held by db1/4711 for 12s", or ", behind db1/4711"; "" if it is not known. */
+/* Writes ", held by db1/4711 for 12s", or ", behind db1/4711". */
 static void describe(char *buf, size_t size, const zkr_contender *nearest)
 {
     char age[40] = "";
@@ -56,7 +57,7 @@ static void describe(char *buf, size_t size, const zkr_contender *nearest)
                    contender_owner(nearest), age);
 }
 
-/* With -v: how many are in front, and who is the nearest, when that is news. */
+/* With -v: reports how many contenders are in front, and the nearest, if that has changed. */
 static void say_place(const struct held *h, struct said *said)
 {
     int64_t ahead;
@@ -94,7 +95,7 @@ static int await_grant(struct held *h)
             return rc;
         }
         if (!grant_may_come(&h->grant)) {
-            return grant_await(&h->grant, 0); /* it has ended just now */
+            return grant_await(&h->grant, 0); /* the wait has just ended */
         }
         obtain_say_slow(h);
         if (verbose) {
@@ -113,11 +114,11 @@ static bool was_contended(const struct held *h)
     return stats.contended > 0;
 }
 
-/* Is the lease long enough to start a command? A slow answer must still come before the lock is in doubt. */
+/* Is the lease long enough to start a command? Even a slow answer must arrive before the lock is in doubt. */
 static bool is_enough(const struct held *h, int64_t valid, int64_t first_end)
 {
     int64_t slow = loss_slow_answer_ms(h->env->client);
-    /* The lease of the grant may end before it is renewed. */
+    /* If answers are slow, the lease of the grant may end before it is renewed. */
     bool renewed =
         clock_now_ms() + valid > first_end + grant_session_ms(&h->grant) / 16;
     bool ample = lease_is_ample(&h->lease, valid);
@@ -155,7 +156,6 @@ static int await_start(struct held *h)
     }
 }
 
-/* Ends the wait for the grant. */
 static void cancel(void *held)
 {
     grant_cancel(&((const struct held *)held)->grant);
@@ -174,7 +174,7 @@ int obtain_held(struct held *h, int64_t late)
     }
     h->granted = clock_now_ms();
     if (h->grant.latch) {
-        held_reset(h); /* of the term before */
+        held_reset(h); /* clears the last term */
     }
     return grant_read(&h->grant) ? await_start(h) : HELD_AGAIN;
 }

@@ -8,13 +8,13 @@
 #include "held.h"
 
 /**
- * Waits for the grant, for the delay, and for enough of a lease to start a command. @late: when the wait for the grant is
- * canceled; or NEVER. Returns HELD_START, HELD_AGAIN, HELD_REFUSED, or an exit code, reported.
+ * Waits for the grant, for the delay, and until the lease is long enough to start a command. @late: when to cancel the
+ * wait for the grant; or NEVER. Returns HELD_START, HELD_AGAIN, HELD_REFUSED, or an exit code, reported.
  */
 int obtain_held(struct held *h, int64_t late);
-/** Tells the service manager that zkr waits. */
+/** Reports to the service manager that zkr waits. */
 void obtain_say_waiting(const struct held *h);
-/** Says once that servers answer too slowly for the lease, which may be why nothing is granted. */
+/** Reports once that the servers answer too slowly for the lease, which may be why nothing is granted. */
 void obtain_say_slow(struct held *h);
 
 #endif

@@ -15,7 +15,7 @@
 #include "held.h"
 #include "interrupt.h"
 
-/* The first line of a record; a path without one is claimed by it. */
+/* The first line of a record. zkr once claims a path with it. */
 static const char mark[] = "zkr once\n";
 
 enum { RECORD_ROOM = 256 };
@@ -44,7 +44,7 @@ static int read_record(const struct held *h, struct record *r)
     return rc;
 }
 
-/* A number of the record; 0 = it has none. */
+/* Returns a number of the record; 0 = it has none. */
 static int64_t number(const struct record *r, const char *name)
 {
     const char *at = strstr(r->text, name);
@@ -52,8 +52,9 @@ static int64_t number(const struct record *r, const char *name)
 }
 
 /*
- * A container goes away when nobody uses it, and the record with it. Servers do not tell what is one, but once makes none:
- * others have used a path that has no record when ours is not its first node.
+ * Returns why the path cannot have a record, or NULL. Servers delete an empty container, and the record with it. They
+ * do not report whether a node is a container, but zkr once creates none. So if there is no record, our node must be
+ * the first below the path: otherwise others have used it.
  */
 static const char *fault_of(const struct record *r, const struct held *h)
 {
@@ -69,7 +70,7 @@ static const char *fault_of(const struct record *r, const struct held *h)
                : "others have used it, so servers may remove it when it is empty";
 }
 
-/* Replaces the record, if it still has the version that is known, and the lock is held. */
+/* Replaces the record if its version is unchanged and the lock is still held. */
 static int write_record(const struct held *h, const char *text)
 {
     struct Stat stat = {.version = 0};
@@ -82,14 +83,14 @@ static int write_record(const struct held *h, const char *text)
     return rc;
 }
 
-/* The record of a success that counts from our request. */
+/* Writes a record of success, dated by the creation of our lock node. */
 static void put_success(char *text, size_t size, int64_t token)
 {
     (void)snprintf(text, size, "%sasked_ms=%" PRId64 "\ntoken=%" PRId64 "\n", mark,
                    once.asked_ms, token);
 }
 
-/* May it be asked again, as the lock is still held? */
+/* May the request be sent again? Only while the lock is still held. */
 static bool may_ask_again(const struct held *h, int rc)
 {
     return zkr_err_retriable(rc) && zkr_ticket_valid_for_ms(h->grant.ticket) > 0;
@@ -98,8 +99,8 @@ static bool may_ask_again(const struct held *h, int rc)
 /* --- before the command --- */
 
 /*
- * A tenth of the period is left for jobs that start early or late. A record of the future is by a clock that was wrong, and
- * does not count.
+ * Is the command due? A tenth of the period is left for jobs that start early or late. A record further in the future
+ * than a period comes from a wrong clock, and does not count.
  */
 static bool is_due(const struct record *r)
 {
@@ -122,7 +123,7 @@ static void *read_own(void *own)
     return NULL;
 }
 
-/* Reads the record and our lock node, both at once. */
+/* Reads the record and our lock node concurrently. */
 static int read_both(const struct held *h, struct record *r)
 {
     struct own own = {.h = h};
@@ -133,7 +134,7 @@ static int read_both(const struct held *h, struct record *r)
         (void)pthread_join(thread, NULL);
     }
     if (rc == ZKR_OK && (!started || own.rc != ZKR_OK)) {
-        (void)read_own(&own); /* so that zkr_last_error() has its error */
+        (void)read_own(&own); /* sets zkr_last_error() in this thread */
     }
     rc = rc == ZKR_OK ? own.rc : rc;
     if (rc == ZKR_OK) {
@@ -144,8 +145,8 @@ static int read_both(const struct held *h, struct record *r)
 }
 
 /*
- * Nothing runs now. A record is in the future if the clock of a server was ahead. It would delay the next run by as much,
- * so it is set to the present.
+ * Leaves the command out. A record is in the future if the clock of a server was ahead. It would delay the next run by
+ * as much, so it is set to the present.
  */
 static int leave_undone(const struct held *h, const struct record *r)
 {
@@ -169,7 +170,7 @@ static int leave_undone(const struct held *h, const struct record *r)
     return rc;
 }
 
-/* Returns like once_begin(). */
+/* Checks whether the command is due. Returns like once_begin(). */
 static int check_due(const struct held *h)
 {
     struct record r;
@@ -193,7 +194,7 @@ static int check_due(const struct held *h)
                                                           : HELD_AGAIN;
 }
 
-/* Ends what check_due() asks. */
+/* Ends the requests of check_due(). */
 static void cancel(void *held)
 {
     grant_cancel(&((const struct held *)held)->grant);
@@ -222,7 +223,7 @@ int once_end(struct held *h, int status)
     }
     put_success(text, sizeof(text), (int64_t)h->grant.token);
     int rc = write_record(h, text);
-    while (may_ask_again(h, rc)) { /* it may have been written */
+    while (may_ask_again(h, rc)) { /* the record may have been written */
         rc = read_record(h, &r);
         if (rc == ZKR_OK && strcmp(r.text, text) == 0) {
             return status;

@@ -49,9 +49,9 @@ bool option_signal(void *to, char *value)
     return parse_signal(value, to);
 }
 
-/* --- all of them --- */
+/* --- all options --- */
 
-/* What getopt_long() returns for an option without a letter: one of these codes plus the index in its table. */
+/* Codes of getopt_long() for options without a letter: one of these plus the index in its table. */
 enum { OWN_CODE = 256, VERBOSE_CODE = 384, SETTING_CODE = 512 };
 
 struct parser {
@@ -98,7 +98,7 @@ static void add_all(struct parser *p)
     add(p, "version", false, 'V', 0);
 }
 
-/* Wipes a secret from where ps shows it: what follows the @nth @mark. */
+/* Wipes the secret behind the @nth @mark, because ps shows arguments. */
 static void wipe(char *argument, char mark, int nth)
 {
     for (; argument && nth > 0; nth--) {
@@ -197,7 +197,7 @@ int options_take(struct globals *g, const char *usage, const struct option_row *
     int code, rc;
     add_all(&p);
     do {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread exists yet */
         code = getopt_long(g->argc, g->argv, p.letters, p.table, NULL);
         rc = code != -1 ? take(&p, code) : GO_ON;
     } while (code != -1 && rc == GO_ON);
@@ -279,7 +279,7 @@ int options_path(struct globals *g, const char *usage, const struct option_row *
 
 /* --- COMMAND --- */
 
-/* Like flock: $SHELL -c TEXT. */
+/* Like flock, runs $SHELL -c TEXT. */
 static void use_shell(struct globals *g, const char *text)
 {
     static char sh[] = "/bin/sh", dash_c[] = "-c";
@@ -312,7 +312,7 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
         words++;
         g->path_count++;
     } while (g->several && *words && **words == '/');
-    /* Like flock, zkr takes -c after PATH as well. */
+    /* Like flock, zkr also accepts -c after PATH. */
     bool after =
         *words && (strcmp(*words, "-c") == 0 || strcmp(*words, "--command") == 0);
     if (is_option(*words) && !after) {

@@ -10,22 +10,22 @@
 
 /** One option of a subcommand. */
 struct option_row {
-    const char *name; /* long, without its dashes; NULL = there is none */
-    int letter;       /* 0 = there is none */
-    /* Takes the value, NULL for an option without one. False: the value is wrong. NULL: the option is always refused. */
+    const char *name; /* long, without its dashes; NULL = none */
+    int letter;       /* 0 = none */
+    /* Takes the value, NULL for an option without one. False: the value is wrong. A NULL take refuses the option. */
     bool (*take)(void *to, char *value);
     void *to;
-    const char *needs; /* the value, for messages, or why refused; NULL = no value */
+    const char *needs; /* for messages: the value, or why refused; NULL = no value */
 };
 #define OPTIONS_END                                                                    \
     {                                                                                  \
         .name = NULL                                                                   \
     }
 
-/** Options that do not go together. */
+/** A combination of options, which is refused if @is is set. */
 struct option_fault {
     bool is;
-    const char *text; /* why they do not */
+    const char *text; /* the message */
 };
 #define OPTION_FAULTS_END                                                              \
     {                                                                                  \
@@ -37,30 +37,31 @@ struct option_range {
     int64_t *to, least, most;
 };
 
-/** For take, with a target of: bool, set to true or false; const char *; int64_t, in milliseconds; struct option_range. */
+/** Values for take. @to points to a bool, a const char *, an int64_t in milliseconds, or a struct option_range. */
 bool option_on(void *to, char *value);
 bool option_off(void *to, char *value);
 bool option_text(void *to, char *value);
 bool option_seconds(void *to, char *value);
 bool option_int(void *range, char *value);
-/** The same, with an int: a signal. */
+/** Takes the name or number of a signal. @to points to an int. */
 bool option_signal(void *to, char *value);
-/** "zkr: X; see 'zkr SUBCOMMAND --help'" and CLI_USAGE. */
+/** Reports "zkr: X; see 'zkr SUBCOMMAND --help'". Returns CLI_USAGE. */
 #define options_refuse(g, ...)                                                         \
     settings_refuse(                                                                   \
         &(const struct origin){.kind = ORIGIN_COMMAND, .subcommand = (g)->subcommand}, \
         __VA_ARGS__)
 
 /**
- * Takes all options, those of @rows and those of all subcommands; optind is then at the first word behind them. Returns
- * GO_ON or an exit code, reported, like all that follow.
+ * Takes all options, those of @rows and those of all subcommands. Sets optind to the first word behind them. Returns
+ * GO_ON or an exit code, reported, like all functions below.
  */
 int options_take(struct globals *g, const char *usage, const struct option_row *rows);
-/** Refuses the first fault that there is. */
+/** Refuses the first fault whose @is is set. */
 int options_check(const struct globals *g, const struct option_fault *faults);
-/** options_take(), and then g->path, with nothing behind it. It may be left out if it is set before. */
+/** Takes all options, then g->path, which must be the last word. It may be missing if g->path is already set. */
 int options_path(struct globals *g, const char *usage, const struct option_row *rows);
-/** The same, and then what g->several and g->alone, set by an option, ask for; else g->path and perhaps g->command. */
+/** Takes all options, then PATH and an optional COMMAND. An option can set g->several, for several paths, or g->alone,
+ * for no COMMAND. */
 int options_command(struct globals *g, const char *usage, const struct option_row *r);
 /** Takes the settings of the environment and the file, then checks that g->path can be locked. */
 int options_settle(struct globals *g);

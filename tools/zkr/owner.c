@@ -11,7 +11,7 @@
 
 #include "text.h"
 
-/* The command on one line, cut off when it is long. */
+/* Writes the command on one line, and cuts off the end of a long one. */
 static void put_command(FILE *out, char *const *command)
 {
     enum { MOST = 256 };
@@ -36,7 +36,7 @@ static void put_command(FILE *out, char *const *command)
 
 static void put_user(FILE *out)
 {
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread exists yet */
     const struct passwd *user = getpwuid(geteuid());
     (void)fprintf(out, "\nuser=%s", user ? user->pw_name : "");
     if (!user) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others see as the owner of a lock. */
+/* The owner of a lock, as others see it. */
 #ifndef ZKR_CLI_OWNER_H
 #define ZKR_CLI_OWNER_H
 
 /**
- * "host/pid/thread", and fields that tell host, user and @command, which may be NULL. Allocated; NULL: out of memory.
+ * Returns "host/pid/thread", and fields for host, user and @command, which may be NULL. Allocated; NULL: out of memory.
  */
 char *owner_text(char *const *command);
 

@@ -8,7 +8,7 @@
 
 const char *parse_variable(const char *name)
 {
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread exists yet */
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
@@ -29,9 +29,9 @@ bool parse_int(const char *text, int64_t least, int64_t most, int64_t *value)
 bool parse_seconds(const char *text, int64_t *ms)
 {
     enum { MOST = 1000000000, MS = 1000 };
-    int64_t seconds = 0, part = 0, unit = MS; /* of the digit read last, in ms */
+    int64_t seconds = 0, part = 0, unit = MS; /* value of the digit read last, in ms */
     const char *from = text;
-    bool more = false; /* than part tells */
+    bool more = false; /* digits below 1 ms: round up */
     for (; *text >= '0' && *text <= '9' && seconds <= MOST; text++) {
         seconds = seconds * 10 + (*text - '0');
     }

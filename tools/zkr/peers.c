@@ -21,7 +21,7 @@
 
 /* --- one question --- */
 
-/* A connection, or -1. The server may have closed it since. */
+/* Returns a connection, or -1. The server may already have closed it. */
 static int dial(const struct addrinfo *at, int64_t until)
 {
     int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -31,7 +31,7 @@ static int dial(const struct addrinfo *at, int64_t until)
     struct pollfd out = {.fd = fd, .events = POLLOUT};
     int fault = 0;
     socklen_t size = sizeof(fault);
-    /* A reset is reported here if it comes at once. */
+    /* A reset that comes at once is reported here, and is no failure. */
     if ((connect(fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS) ||
         poll(&out, 1, clock_left_ms(until)) <= 0 ||
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) != 0 ||
@@ -42,7 +42,7 @@ static int dial(const struct addrinfo *at, int64_t until)
     return fd;
 }
 
-/* Reads until the server closes the connection. False: not in time. */
+/* Reads until the server closes the connection. False: it did not in time. */
 static bool read_all(int fd, FILE *to, int64_t until)
 {
     struct pollfd in = {.fd = fd, .events = POLLIN};
@@ -57,7 +57,7 @@ static bool read_all(int fd, FILE *to, int64_t until)
     return false;
 }
 
-/* The answer, allocated, or NULL. */
+/* Sends the question. Returns the whole answer, allocated, or NULL. */
 static char *converse(int fd, const char *question, int64_t until)
 {
     char *text = NULL;
@@ -96,7 +96,7 @@ ask(const char *host, const char *port, const char *question, int64_t until)
 
 /* --- one server --- */
 
-/* Keeps @text if @mark shows that it is a list of sessions and not a refusal. */
+/* Returns @text if @mark shows that it lists sessions. Otherwise it is a refusal: frees it, and returns NULL. */
 static char *keep_if(char *text, const char *mark)
 {
     if (text && strstr(text, mark)) {
@@ -106,7 +106,7 @@ static char *keep_if(char *text, const char *mark)
     return NULL;
 }
 
-/* @port: NULL = the server takes no commands there. */
+/* Requests the list of sessions. @port: NULL = the server takes no commands there. */
 static char *ask_sessions(const char *host, const char *port, int64_t until)
 {
     static const char admin_port[] = "8080";
@@ -115,7 +115,7 @@ static char *ask_sessions(const char *host, const char *port, int64_t until)
     return text ? text : keep_if(ask(host, admin_port, get, until), "\"session_id\"");
 }
 
-/* Returns the fault of a version, or NULL. */
+/* Returns what is wrong with a version, or NULL. */
 static const char *fault_of(const char *version)
 {
 #define REMEDY ": run 3.9.4 or later"
@@ -147,7 +147,7 @@ static const char *fault_of(const char *version)
     return NULL;
 }
 
-/* @answer: the answer to "srvr"; NULL: none. */
+/* Takes the version from the answer to "srvr". @answer: NULL = none. */
 static void take_version(struct peer *p, const char *answer)
 {
     static const char *const keys[] = {"Zookeeper version: ",
@@ -167,7 +167,7 @@ static void take_version(struct peer *p, const char *answer)
     }
 }
 
-/* Splits "host:port", "[::1]:port" or "host"; *port is NULL when there is none. */
+/* Splits "host:port", "[::1]:port" or "host". Returns the host; *port is NULL if there is none. */
 static char *split(char *address, char **port)
 {
     char *close_at = address[0] == '[' ? strchr(address, ']') : NULL;
@@ -184,8 +184,8 @@ static char *split(char *address, char **port)
 }
 
 /*
- * The next of the servers in *rest, which is cut into pieces: its name, allocated, its host and its port. NULL: none is
- * left.
+ * Takes the next server from *rest, which it cuts into pieces. Returns the server's name, allocated, and sets its host
+ * and port. NULL: none is left.
  */
 static char *next_server(char **rest, const char **host, char **port)
 {
@@ -202,7 +202,7 @@ static char *next_server(char **rest, const char **host, char **port)
     return name;
 }
 
-/* All of a list without its chroot, allocated. */
+/* Copies a list of servers without its chroot. */
 static char *copy_servers(const char *servers)
 {
     return strndup(servers, strcspn(servers, "/"));
@@ -223,7 +223,7 @@ static void ask_peer(struct peer *p, const char *host, const char *port, bool tl
     free(answer);
 }
 
-/* --- all --- */
+/* --- all servers --- */
 
 void peers_ask(struct peers *p, const char *servers, bool tls)
 {
@@ -240,7 +240,9 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
 
 char *peers_closing(const char *servers)
 {
-    enum { PATIENCE_MS = 500 }; /* a server that serves this host waits for a request */
+    enum {
+        PATIENCE_MS = 500
+    }; /* a server that keeps the connection waits for a request */
     char *copy = copy_servers(servers), *rest = copy, *found = NULL, *name, *port;
     const char *host;
     while (!found && (name = next_server(&rest, &host, &port))) {

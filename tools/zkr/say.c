@@ -25,22 +25,22 @@ enum { ROOM = 262144, LOG_ROOM = ROOM / 2, PATIENCE_MS = 1000 };
 
 static struct {
     pthread_mutex_t mu;
-    pthread_cond_t changed; /* a line was queued or written; once started */
+    pthread_cond_t changed; /* a line was queued or written; valid once started */
     bool started;
     char text[ROOM]; /* a ring of lines */
     size_t from, used;
-    uint64_t left_out; /* lines, since the last that was queued */
-    bool haste;        /* do not wait for a reader that stalls */
+    uint64_t left_out; /* lines dropped since one was queued */
+    bool haste;        /* do not wait for a stalled reader */
 } say = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
-/* Can a line be written to stderr at once? Or writing fails at once. */
+/* Can stderr take a line at once? Also true if the write fails at once. */
 static bool has_room(int patience_ms)
 {
     struct pollfd poll_fd = {.fd = STDERR_FILENO, .events = POLLOUT};
     return poll(&poll_fd, 1, patience_ms) > 0;
 }
 
-/* The descriptor may be non-blocking: others can set that. 0 or errno. */
+/* Writes all, even if others have made the descriptor non-blocking. Returns 0 or errno. */
 static int write_all(int fd, const char *text, size_t length)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
@@ -58,7 +58,7 @@ static int write_all(int fd, const char *text, size_t length)
     return 0;
 }
 
-/* No signal may reach a thread that writes. 0 or errno. */
+/* Starts a detached thread that receives no signals. Returns 0 or errno. */
 static int start(void *(*run)(void *), void *arg)
 {
     pthread_t thread;
@@ -84,7 +84,7 @@ static void put(const char *line, size_t length)
     say.used += length;
 }
 
-/* Copies the first line. Returns its length. */
+/* Copies the first line of the ring. Returns its length. */
 static size_t copy_first(char *line)
 {
     size_t length = 0;
@@ -115,7 +115,7 @@ static void *write_lines(void *unused)
     return unused;
 }
 
-/* With the mutex held. 0 or errno. */
+/* Starts the thread of stderr. Call it with the mutex held. Returns 0 or errno. */
 static int begin(void)
 {
     pthread_condattr_t monotonic;
@@ -202,7 +202,7 @@ void say_drain(void)
 
 static struct {
     char *text;
-    int done_fd; /* of our own: the caller may close the other */
+    int done_fd; /* our own duplicate: the caller may close the original */
     atomic_int error;
 } result = {.error = -1};
 

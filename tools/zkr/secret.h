@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that may have secrets in them, and the memory of secrets. */
+/* Reads files that may hold secrets, and wipes secrets from memory. */
 #ifndef ZKR_CLI_SECRET_H
 #define ZKR_CLI_SECRET_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/** The longest file. */
+/** The longest file, in bytes. */
 enum { SECRET_MOST = 262144 };
 
-/** A whole file as a string in SECRET_MOST bytes. *mode: its mode, 0 = not known. NULL: errno says why. */
+/** Reads a whole file as a string in a buffer of SECRET_MOST bytes. *mode: the file's mode, 0 = not known. NULL: errno
+ * says why. */
 char *secret_read(const char *file, mode_t *mode);
-/** Wipes the @size bytes of a text, and frees it. NULL is fine. */
+/** Wipes the @size bytes of @text, and frees it. @text may be NULL. */
 void secret_free(char *text, size_t size);
 
 #endif

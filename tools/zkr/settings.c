@@ -50,7 +50,7 @@ int settings_refuse(const struct origin *from, const char *format, ...)
     char text[512];
     va_list args;
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is right above */
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     switch (from->kind) {
@@ -65,7 +65,7 @@ int settings_refuse(const struct origin *from, const char *format, ...)
                     *from->subcommand ? " " : "", from->subcommand);
 }
 
-/* Credentials and a file of them are one setting. */
+/* --auth and --auth-file are one setting. */
 static enum origin_kind *origin_of(struct globals *g, enum setting setting)
 {
     return &g->from[setting == SETTING_AUTH_FILE ? SETTING_AUTH : setting];
@@ -76,7 +76,8 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from)
 {
-    const char *fault = NULL, *needs = NULL; /* a fault does not show the value */
+    const char *fault = NULL,
+               *needs = NULL; /* the message of a fault does not show the value */
     char text[256];
     if (*origin_of(g, setting) > from->kind) {
         return GO_ON;
@@ -130,14 +131,14 @@ static char *trim(char *text)
     return text;
 }
 
-/* A line that is no setting may be a secret, so no part of such a line is shown. */
+/* Is @text the name of a variable? A line without a name may be a secret, so messages show no part of it. */
 static bool is_name(const char *text)
 {
     return *text != '\0' &&
            strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
 }
 
-/* Why a file that others may read must not have this value, or NULL. */
+/* Returns why a file that others may read must not have this value, or NULL. */
 static const char *exposed(enum setting setting, const char *value)
 {
     int commas = 0;

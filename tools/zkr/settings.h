@@ -23,26 +23,26 @@ enum setting {
 /** The names of a setting. */
 struct setting_name {
     const char *variable; /* in the environment and in the file */
-    const char *name;     /* of the long option */
-    int letter;           /* of the short one, 0 = there is none */
-    const char *option;   /* in messages */
+    const char *name;     /* of the long option, without dashes */
+    int letter;           /* of the short option, 0 = none */
+    const char *option;   /* for messages */
 };
 extern const struct setting_name setting_names[SETTINGS];
-/** Where a setting is given. A later kind overrides an earlier one. */
+/** Where a setting comes from. A later kind overrides an earlier one. */
 enum origin_kind { ORIGIN_FILE = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND };
 
 struct origin {
     enum origin_kind kind;
-    const char *name;       /* of the setting there, such as "-t" */
-    const char *subcommand; /* of ORIGIN_COMMAND; "" = before the subcommand */
-    const char *file;       /* of ORIGIN_FILE */
+    const char *name;       /* of the setting there, for example "-t" */
+    const char *subcommand; /* for ORIGIN_COMMAND; "" = before the subcommand */
+    const char *file;       /* for ORIGIN_FILE */
     int line;
 };
 
-/** The settings, and the rest of the command line. Must not be moved: command may point into it. */
+/** The settings, and the rest of the command line. Must not be moved, because command may point into it. */
 struct globals {
     char *config;                    /* text of the file; other members point into it */
-    enum origin_kind from[SETTINGS]; /* where each was given, 0 = nowhere yet */
+    enum origin_kind from[SETTINGS]; /* where each was given; 0 = not yet */
     const char *servers;
     struct origin servers_from;
     int64_t session_ms; /* 0 = the library's default */
@@ -55,30 +55,31 @@ struct globals {
     bool verbose;
 
     const char *subcommand; /* "" = not known yet */
-    int argc;               /* of what getopt_long() reads */
+    int argc;               /* for getopt_long() */
     char **argv;
-    bool several; /* PATH... up to "--", instead of one */
-    bool alone;   /* PATH without COMMAND: options may follow it */
+    bool several; /* several PATHs, up to "--" */
+    bool alone;   /* PATH without COMMAND; options may follow PATH */
     const char *path;
-    char **paths; /* the words that are the paths; the first is path */
+    char **paths; /* the words that are paths; the first is path */
     size_t path_count;
     char **command;   /* NULL: none */
-    const char *text; /* of -c before PATH; NULL = none */
-    char *shell[4];   /* the command when -c is used */
+    const char *text; /* of a -c before PATH; NULL = none */
+    char *shell[4];   /* the command for -c */
 };
 
-/** The TLS setting names so many files; a password may follow. */
+/** The number of files in the TLS setting; a password may follow them. */
 enum { TLS_FILES = 3 };
 
-/** The caller goes on with the next option. */
+/** Returned in place of an exit code: the caller goes on. */
 enum { GO_ON = -1 };
 
 void settings_begin(struct globals *g);
 void settings_end(struct globals *g);
 
 /**
- * Takes one setting. The command line comes first, then the environment, then the file; an overridden value is not even
- * checked. @value: borrowed for as long as @g is used; secrets are copied. Returns GO_ON or an exit code, reported.
+ * Takes one setting. The command line overrides the environment, which overrides the file; an overridden value is not
+ * even checked. @value: borrowed for as long as @g is used; secrets are copied. Returns GO_ON or an exit code,
+ * reported.
  */
 int settings_take(struct globals *g,
                   enum setting setting,
@@ -86,11 +87,11 @@ int settings_take(struct globals *g,
                   const struct origin *from);
 
 /**
- * After the command line: takes the environment, then the file, /etc/zkr.conf or $ZKR_CONFIG. Returns GO_ON or an
- * exit code, reported.
+ * Takes the settings of the environment, then those of the file, /etc/zkr.conf or $ZKR_CONFIG. Call it after the
+ * command line. Returns GO_ON or an exit code, reported.
  */
 int settings_take_rest(struct globals *g);
-/** Reports what is wrong with a setting, and where the setting is given. Returns CLI_USAGE. */
+/** Reports a wrong setting, and where it is given. Returns CLI_USAGE. */
 int settings_refuse(const struct origin *from, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -38,14 +38,14 @@ bool signals_begin(struct signals *s)
     }
     s->stop_ignored = is_ignored(SIGTSTP);
 
-    /* With SIGCHLD ignored there would be no status to pass on. */
+    /* If SIGCHLD were ignored, zkr would get no exit status. */
     const struct sigaction normal = {.sa_handler = SIG_DFL};
     (void)sigaction(SIGCHLD, &normal, &s->old_child);
     (void)sigaction(SIGCONT, &normal, &s->old_cont);
     (void)sigaddset(&s->taken, SIGCHLD);
     (void)sigaddset(&s->taken, SIGCONT);
 
-    /* Threads of the library inherit the mask: none of them may be picked for a signal. */
+    /* Threads of the library inherit the mask, so none of them gets a signal. */
     held_back = s->taken;
     (void)sigaddset(&held_back, SIGPIPE);
     (void)sigaddset(&held_back, SIGTTIN);

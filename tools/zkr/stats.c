@@ -52,7 +52,7 @@ static void put_sample(FILE *out, const char *line, size_t length, const char *p
     (void)fwrite(rest, 1, length - (size_t)(rest - line), out);
 }
 
-/* "# TYPE name ..." or "# HELP name ...". */
+/* Writes "# TYPE name ..." or "# HELP name ...". */
 static void put_about(FILE *out, const char *line, size_t length, bool counter)
 {
     size_t head = strlen("# TYPE ");
@@ -63,14 +63,14 @@ static void put_about(FILE *out, const char *line, size_t length, bool counter)
 }
 
 /*
- * OpenMetrics text as node_exporter's textfile collector reads it: in the older format of Prometheus. Names of counters are
- * written whole, units and the end mark are left out. What has no label "path" gets @path, so that files of several locks can
- * stand side by side.
+ * Writes OpenMetrics text in the older format of Prometheus, which node_exporter's textfile collector reads. Adds the
+ * suffix to names of counters, and leaves out units and the end mark. Adds the label @path to samples without a label
+ * "path", so that the collector can read the files of several locks.
  */
 static void put_metrics(FILE *out, const char *text, const char *path)
 {
     static const char kind[] = " counter\n";
-    bool counter = false; /* the family is one, by its line "# TYPE name counter" */
+    bool counter = false; /* the family is one, by its line "# TYPE" */
     for (size_t length; *text; text += length) {
         length = strcspn(text, "\n");
         length += text[length] == '\n';
@@ -92,12 +92,12 @@ static struct {
     const char *path; /* of the lock */
     int wake;         /* eventfd: write now */
     bool started;
-    bool failed; /* and that was reported */
+    bool failed; /* a failure was reported */
     pthread_t thread;
     atomic_bool over;
 } stats;
 
-/* The metrics as text, allocated; NULL and errno on failure. */
+/* Returns the metrics as text, allocated; NULL: errno says why. */
 static char *metrics_text(void)
 {
     enum { MORE = 1024 };
@@ -118,7 +118,7 @@ static char *metrics_text(void)
     return text;
 }
 
-/* Writes a new file beside the old one and renames it. False: errno says why. */
+/* Writes a new file beside the old one, and renames it. False: errno says why. */
 static bool put_file(const char *text, char *beside)
 {
     int fd = mkostemp(beside, O_CLOEXEC);
@@ -126,7 +126,7 @@ static bool put_file(const char *text, char *beside)
     if (!out) {
         return false;
     }
-    /* The mode that a shell gives to a new file: the collector is another user. */
+    /* Gives the file the mode that a shell would give it, because the collector is another user. */
     mode_t mask = umask(0);
     (void)umask(mask);
     (void)fchmod(fd, 0666 & ~mask);
@@ -141,7 +141,7 @@ static bool put_file(const char *text, char *beside)
     return whole;
 }
 
-/* 0 or errno. */
+/* Writes the file. Returns 0 or errno. */
 static int write_once(void)
 {
     char *beside = NULL, *text = metrics_text();
@@ -153,7 +153,7 @@ static int write_once(void)
     return error;
 }
 
-/* After the first time a failure is reported once, and is no reason to release the lock. */
+/* Writes the file again. A failure is reported once, and does not release the lock. */
 static void write_again(void)
 {
     int error = write_once();

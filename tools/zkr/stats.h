@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --stats: a file with the client's metrics, which a thread rewrites from time to time. */
+/* --stats: a file with the client's metrics, which a thread rewrites periodically. */
 #ifndef ZKR_CLI_STATS_H
 #define ZKR_CLI_STATS_H
 
 #include <zkr/client.h>
 
-/** Writes @file for the first time. @path: of the lock. All are borrowed. Returns 0 or an exit code. */
+/** Writes @file for the first time, and starts the thread. @path: of the lock. Borrows all arguments. Returns 0 or an
+ * exit code, reported. */
 int stats_begin(zkr_client *client, const char *file, const char *path);
-/** Has the file rewritten soon, after a change. */
+/** Makes the thread rewrite the file now, after a change. */
 void stats_wake(void);
-/** Writes the file for the last time, before the client is closed. A no-op without stats_begin(), or after a first call. */
+/** Ends the thread, and writes the file for the last time. Call it before the client is closed. A no-op without
+ * stats_begin(), or when called again. */
 void stats_end(void);
 
 #endif

@@ -14,7 +14,8 @@
 #include "signals.h"
 #include "stats.h"
 
-/* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr gets a signal to end. */
+/* For --min-hold: keeps the lock until @until. Ends early at a loss, which it reports, at a revocation, or at a signal
+ * that ends zkr. */
 static void linger(struct held *h, int64_t until)
 {
     bool over = h->lost || h->ended || h->failed;

@@ -37,7 +37,8 @@ static void add(struct view *v, const zkr_contender *c, int64_t permits, bool ho
     v->holders += holds;
 }
 
-/* The permits of one holder were made in one transaction, so they share a token. The last permits may not be granted yet. */
+/* Adds a row for each holder of permits. The permits of one holder were created in one transaction, so they share a
+ * token. The last permits may not be granted yet. */
 static void add_permits(struct view *v, const zkr_contenders *permits)
 {
     size_t count = zkr_contenders_count(permits);
@@ -55,7 +56,7 @@ static void add_permits(struct view *v, const zkr_contenders *permits)
     }
 }
 
-/* @wait: nobody in this queue holds. */
+/* Adds a queue. @wait: nobody in this queue holds. */
 static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
 {
     for (size_t i = 0; i < zkr_contenders_count(queue); i++) {
@@ -64,7 +65,7 @@ static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
     }
 }
 
-/* Locks that stand in line behind the node of an unknown recipe wait for it. */
+/* Is the order not known? It is known if locks queue behind the node of an unknown recipe, because they wait for it. */
 static bool is_unordered(const zkr_contenders *queue)
 {
     bool other = !zkr_contenders_get(queue, 0)->ordered;
@@ -113,7 +114,7 @@ void view_end(struct view *v)
 
 /* --- for people --- */
 
-/* A line with more about a holder; nothing is printed when nothing is known. */
+/* Prints a line with details of a holder, or nothing if none are known. */
 static void print_holder(FILE *out, const struct view_row *row)
 {
     enum { STAMP = 32 };
@@ -161,7 +162,7 @@ static void kind_of(char *buf, size_t size, const struct view *v, size_t i)
     }
 }
 
-/* All who hold together have position 1. */
+/* Prints a row. All joint holders have position 1. */
 static void
 print_row(FILE *out, const struct view *v, size_t i, int width, int kind_width)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Neither the wait nor tick() costs the servers anything. */
+/* Neither the wait nor tick() puts load on the servers. */
 #include "watch.h"
 
 #include "cli.h"
@@ -24,7 +24,7 @@ int watch_run(const struct env *env, const struct watch *how, void *ctx)
         } else if (rc != ZKR_OK && !zkr_err_retriable(rc)) {
             return cli_fail_rc(rc);
         }
-        if (draw) { /* which waits for the reader */
+        if (draw) { /* blocks if the reader stalls */
             status = client_work(env, NEVER, draw, ctx);
             tick_at = clock_now_ms() + TICK_MS;
         }

@@ -19,11 +19,11 @@ static struct {
     struct held *held;
     pthread_t thread;
     bool started;
-    int wake; /* eventfd: of the thread */
+    int wake; /* eventfd: wakes the thread */
 
-    _Atomic(int64_t) seen; /* the term for which the thread has looked */
-    _Atomic(int64_t) term; /* its token, or one of these; set under mu */
-    pthread_mutex_t mu;    /* a term does not end while a request is found for it */
+    _Atomic(int64_t) seen; /* the last term for which the thread has looked */
+    _Atomic(int64_t) term; /* its token, or NO_TERM or OVER; set under mu */
+    pthread_mutex_t mu;    /* no term ends while a request for it is handled */
 } yield = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void on_contenders(zkr_leader_latch *l, void *ctx)
@@ -42,8 +42,8 @@ static void set_term(int64_t term)
 }
 
 /*
- * Looks once, on behalf of @term, which may be over meanwhile. False: the servers could not be asked, and have to be asked
- * again. *reported: the last term for which the user was told of a request.
+ * Looks once for a request to the leader of @term, which may end meanwhile. False: no answer, so look again. *reported:
+ * the last term for which a request was reported.
  */
 static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *reported)
 {
@@ -66,7 +66,7 @@ static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *re
     return !zkr_err_retriable(rc);
 }
 
-/* Runs one term after the other. Between terms it sends no request. */
+/* Looks for requests, term after term. Between terms it sends nothing. */
 static void *run(void *held)
 {
     enum { AGAIN_MS = 100 };
@@ -91,11 +91,11 @@ static void *run(void *held)
         if (!observer) {
             (void)zkr_leader_latch_create(&observer, h->env->client, h->path, NULL, &o);
         }
-        /* A request without a connection would hold up the end of zkr. */
+        /* Without a connection, a request would delay the end of zkr. */
         looked = observer && zkr_client_state(h->env->client) == ZKR_STATE_CONNECTED &&
                  check_requests(observer, term, &reported);
         if (looked) {
-            news_wake(&h->news); /* yield_begin_term() waits for it */
+            news_wake(&h->news); /* yield_begin_term() waits for this */
         }
     } while (term != OVER);
     return NULL;
@@ -150,7 +150,7 @@ void yield_end_term(void)
     }
 }
 
-/* A question that is not answered must not keep zkr from ending at a signal. */
+/* Ends the thread. An unanswered request must not keep a signal from ending zkr. */
 void yield_end(void)
 {
     enum { TURN_MS = 5 };

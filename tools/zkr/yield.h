@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A leader steps down, or does not begin a term, when elect --yield of another asks for it. */
+/* A leader steps down, or does not begin a term, at the request of elect --yield elsewhere. */
 #ifndef ZKR_CLI_YIELD_H
 #define ZKR_CLI_YIELD_H
 
@@ -10,15 +10,16 @@
 /** Starts the thread that looks for requests while this zkr leads. Returns 0 or an exit code, reported. */
 int yield_begin(struct held *h);
 /**
- * At the start of a term: looks, and goes on to do so. A request that is found later ends the command as a revocation.
- * Returns HELD_START; HELD_AGAIN: it is lost, or was asked, and is now at the end of the queue; or an exit code, reported.
+ * Looks for requests at the start of a term, and goes on to look. A later request ends the command like a revocation.
+ * Returns HELD_START; HELD_AGAIN: the term is lost, or a request has moved zkr to the end of the queue; or an exit
+ * code, reported.
  */
 int yield_begin_term(void);
-/** The term is over. */
+/** Ends the search for requests at the end of a term. */
 void yield_end_term(void);
-/** Puts a candidate that leads behind all others. Returns 0 or an exit code, reported. */
+/** Moves a leader to the end of the queue. Returns 0 or an exit code, reported. */
 int yield_requeue(zkr_leader_latch *latch);
-/** A no-op without yield_begin(), like yield_end_term(). */
+/** Ends the thread. A no-op without yield_begin(), like yield_end_term(). */
 void yield_end(void);
 
 #endif

@@ -16,7 +16,7 @@
 struct request {
     struct held *held;
     const char *to;
-    int64_t asked; /* session of the leader that was asked */
+    int64_t asked; /* session of the leader that got the request */
 };
 
 static const zkr_contender *next_leader(const zkr_contenders *list)
@@ -40,7 +40,8 @@ static size_t candidates(const zkr_contenders *list)
     return count;
 }
 
-/* A latch on the path: to look, or with the text of a request as its id, which tells of changes. */
+/* Creates the latch on the path. @id: NULL to look only, or the id of a request; the latch then also reports changes.
+ */
 static int make_latch(struct held *h, const char *id)
 {
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
@@ -50,7 +51,8 @@ static int make_latch(struct held *h, const char *id)
     return cli_check(rc);
 }
 
-/* Whom to ask, as the text of the request, allocated. NULL: *status says why not, reported; 0 = there is no need. */
+/* Returns the id of the request to send, allocated. NULL: none is sent, and *status is an exit code, reported; 0 = no
+ * need. */
 static char *choose(struct request *r, const zkr_contenders *list, int *status)
 {
     const zkr_contender *leader = next_leader(list);
@@ -76,13 +78,13 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
     return text;
 }
 
-/* Nobody is left to wait for. */
+/* Is nobody left to wait for? */
 static bool is_vain(const struct request *r, const zkr_contenders *list)
 {
     return r->to ? !yield_request_find(list, 0, r->to) : candidates(list) == 0;
 }
 
-/* It may come back: one whose node was lost joins again. Returns how long to wait for that; 0 = no more. */
+/* A candidate whose node was lost joins again. Returns how long to wait for that, in ms; 0 = no longer. */
 static int rest_of_vain(bool vain, int64_t *until)
 {
     enum { BACK_MS = 3000 };
@@ -92,7 +94,7 @@ static int rest_of_vain(bool vain, int64_t *until)
     return clock_left_ms(*until);
 }
 
-/* @stays: the leader that was asked has not stepped down. */
+/* @stays: the leader that got the request has not stepped down. */
 static int say_late(const struct held *h, bool stays)
 {
     return cli_fail(
@@ -105,8 +107,8 @@ static int say_late(const struct held *h, bool stays)
 }
 
 /*
- * Looks, until another leads. When all in front have stepped aside it is our turn: then we go behind those who are there, of
- * whom one is to lead.
+ * Waits until another leads. When all in front have stepped aside, our request itself gets the leadership. It then
+ * moves behind the candidates, one of which is to lead.
  */
 static int await_leader(struct request *r)
 {
@@ -120,8 +122,7 @@ static int await_leader(struct request *r)
         bool done = is_done(r, leader);
         bool stays = leader && leader->session_id == r->asked;
         int rest = rest_of_vain(is_vain(r, list), &vain_until);
-        if (status == 0 &&
-            done) { /* our request must not stay there while the reader is slow */
+        if (status == 0 && done) { /* a slow reader may block us */
             (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
             status = contender_say("leads: ", leader);
         }

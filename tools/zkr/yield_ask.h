@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elect --yield: asks the leader to step down, or all others to let one candidate pass. */
+/* elect --yield: requests that the leader step down, or that all others let one candidate pass. */
 #ifndef ZKR_CLI_YIELD_ASK_H
 #define ZKR_CLI_YIELD_ASK_H
 
 #include "held.h"
 
 /**
- * Asks the leader at held.path to step down, and waits until held.until for another to lead. @to: the one that is to lead;
- * NULL: any. Returns an exit code, reported. Makes the latch.
+ * Requests that the leader at held.path step down, and waits until held.until for another leader. @to: the id of the
+ * next leader; NULL: any. Creates the latch. Returns an exit code, reported.
  */
 int yield_ask(struct held *h, const char *to);
 
