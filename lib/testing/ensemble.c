@@ -63,7 +63,7 @@ static void close_all(const int *fds, int n)
     }
 }
 
-/* One try; *@taken: another process took a port in the moment between. */
+/* Tries once to start a server. *@taken: another process took a port before the server did. */
 static int
 start_server(zkr_test_server **out, const zkr_test_server_options *o, bool *taken)
 {

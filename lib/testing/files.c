@@ -36,7 +36,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 void zkr__test_remove_tree(const char *dir)
 {
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): without FTW_CHDIR it is safe */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): safe without FTW_CHDIR */
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -47,7 +47,7 @@ zkr__test_in_dir(const zkr_test_server *s, const char *name, char *out, size_t s
     return out;
 }
 
-/* Calls @fn with each line of the log until it says so. */
+/* Calls @fn with each line of the log until @fn returns true. */
 static bool
 each_line(const zkr_test_server *s, bool (*fn)(void *ctx, char *line), void *ctx)
 {
@@ -118,7 +118,7 @@ int zkr__test_server_write(const zkr_test_server *s,
     return written < 0 ? zkr__test_fail(ZKR_ESYS, errno, "%s", path) : ZKR_OK;
 }
 
-/* Remove what programs that were killed left in @tmp, ten minutes after. */
+/* Removes directories that killed programs left in @tmp more than ten minutes ago. */
 static void remove_stale(const char *tmp)
 {
     char pattern[512];
@@ -126,7 +126,7 @@ static void remove_stale(const char *tmp)
     glob_t found = {0};
 
     (void)snprintf(pattern, sizeof pattern, "%s/" DIR_PREFIX "*", tmp);
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no tilde, so it looks up no user */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): without a tilde it looks up no user */
     if (glob(pattern, 0, NULL, &found) != 0) {
         return;
     }

@@ -11,14 +11,14 @@
 
 enum { ANSWER_MS = 10000 };
 
-/* The first that holds, or NULL. */
+/* Returns the first contender if it holds, or NULL. */
 static const zkr_contender *holder(const zkr_contenders *list)
 {
     const zkr_contender *first = zkr_contenders_get(list, 0);
     return first != NULL && first->holds ? first : NULL;
 }
 
-/* Ends who holds @m. */
+/* Ends the hold of @who on @m. */
 typedef int (*end_fn)(zkr_mutex *m, const zkr_contender *who, const char *servers);
 
 static int end_holder(zkr_mutex *m, const char *servers, const char *path, end_fn end)

@@ -185,7 +185,7 @@ bool zkr__test_read_all(int fd, void *data, size_t size, int64_t deadline)
     return true;
 }
 
-/* The first port of the range for outgoing connections. */
+/* Returns the first port of the range for outgoing connections. */
 static int ephemeral_start(void)
 {
     int low = 32768;
@@ -286,7 +286,7 @@ char *zkr__test_ask(const char *hosts, const char *word, int64_t timeout_ms)
         }
     }
     (void)close(fd);
-    /* A reset after the answer is an end as good as any. */
+    /* A reset after the answer counts as its end. */
     if (text == NULL || (n != 0 && size == 0)) {
         free(text);
         return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time, sockets, four-letter words and failures. "hosts" is a connection string, "host:port[,host:port...][/chroot]";
- * a deadline is a zkr__test_now_ms().
+ * Time, sockets, four-letter words and failures. @hosts is a connection string, "host:port[,host:port...][/chroot]". A
+ * @deadline is a time of zkr__test_now_ms().
  */
 #ifndef ZKR_TESTING_NET_H
 #define ZKR_TESTING_NET_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Record the failure of the calling thread, for zkr_last_error(), and return @code. @sys_errno 0 = none. */
+/* Records a failure of the calling thread for zkr_last_error(), and returns @code. @sys_errno: 0 = none. */
 int zkr__test_fail(int code, int sys_errno, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -19,33 +19,33 @@ int zkr__test_fail(int code, int sys_errno, const char *format, ...)
 int64_t zkr__test_now_ms(void);
 void zkr__test_sleep_ms(int64_t ms);
 
-/* Entry @index of @hosts as "host:port". Returns false behind the last one. */
+/* Writes entry @index of @hosts as "host:port". Returns false after the last one. */
 bool zkr__test_host_at(const char *hosts, int index, char *out, size_t size);
 
-/* The "/chroot" at the end of @hosts, or "". */
+/* Returns the "/chroot" at the end of @hosts, or "". */
 const char *zkr__test_chroot(const char *hosts);
 
 struct sockaddr_in;
-/* The first address of @host, "host:port". */
+/* Resolves @host, "host:port", to its first address. */
 bool zkr__test_resolve(const char *host, struct sockaddr_in *out);
 
-/* TCP connection to the first of @hosts that accepts, non-blocking and close-on-exec. Returns the descriptor or -1. */
+/* Connects by TCP to the first of @hosts that accepts. Returns a non-blocking, close-on-exec descriptor, or -1. */
 int zkr__test_connect(const char *hosts, int64_t deadline);
 
-/* Wait for @events of poll() on @fd. */
+/* Waits for @events of poll() on @fd. Returns false after @deadline. */
 bool zkr__test_ready(int fd, short events, int64_t deadline);
 
-/* All @size bytes by @deadline, or false. */
+/* Write or read all @size bytes. Return false on an error or after @deadline. */
 bool zkr__test_write_all(int fd, const void *data, size_t size, int64_t deadline);
 bool zkr__test_read_all(int fd, void *data, size_t size, int64_t deadline);
 
-/* Bytes read, 0 at the end of the stream, -1 on an error or past @deadline. */
+/* Returns the bytes read, 0 at the end of the stream, -1 on an error or after @deadline. */
 ssize_t zkr__test_read_some(int fd, void *data, size_t size, int64_t deadline);
 
 /*
- * A listening socket at @address, an IPv4 one; at a free port where *@port is 0, which is stored there. Such a port
- * lies below the range for outgoing connections, so that nobody takes it while its server is down, and no client that
- * keeps trying can connect to itself. Returns the descriptor, or the negative code of the failure, which is recorded.
+ * Listens at @address, an IPv4 address. If *@port is 0, chooses a free port and stores it there. A chosen port lies
+ * below the range for outgoing connections, so that nobody takes it while its server is down, and no client that keeps
+ * trying can connect to itself. Returns the descriptor, or the negative code of the failure, which is recorded.
  */
 int zkr__test_listen(const char *address, int *port);
 
@@ -57,7 +57,7 @@ enum zkr__test_mode {
     ZKR__TEST_OBSERVER
 };
 
-/* The answer of the first of @hosts to a four-letter word, to be freed, or NULL. */
+/* Sends a four-letter word to the first of @hosts. Returns the answer, which the caller frees, or NULL. */
 char *zkr__test_ask(const char *hosts, const char *word, int64_t timeout_ms);
 enum zkr__test_mode zkr__test_mode(const char *hosts, int64_t timeout_ms);
 

@@ -15,7 +15,7 @@
 
 enum { ARGS_MAX = 24 + sizeof(((zkr_test_server *)NULL)->jvm_arguments) / 2 };
 
-/* The java of $PATH, or NULL. */
+/* Returns $ZKR_TEST_JAVA, or the java in $PATH, or NULL. */
 static const char *find_java(char *out, size_t size)
 {
     const char *env = zkr__test_environment("ZKR_TEST_JAVA");
@@ -47,7 +47,7 @@ static const char *find_jars(void)
     return access("/usr/share/java/zookeeper.jar", R_OK) == 0 ? debian : NULL;
 }
 
-/* Between fork and exec: async-signal-safe calls only. */
+/* Runs between fork and exec: makes only async-signal-safe calls. */
 static _Noreturn void exec_java(pid_t parent, int log, char *const *argv)
 {
     sigset_t none;
@@ -56,7 +56,7 @@ static _Noreturn void exec_java(pid_t parent, int log, char *const *argv)
     if (getppid() != parent) {
         _exit(126);
     }
-    /* No terminal interrupts it, nor a debugger that is at work on the program. */
+    /* A group of its own, so that neither the terminal nor a debugger of the program interrupts the server. */
     (void)setpgid(0, 0);
     (void)sigemptyset(&none);
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): a forked child has one thread */
@@ -110,7 +110,7 @@ int zkr__test_server_launch(zkr_test_server *s)
     char *rest = NULL;
     const char *program = find_java(java, sizeof java);
     const char *jars = find_jars();
-    /* exec does not write to its arguments, whatever its prototype says. */
+    /* exec does not write to its arguments, despite its prototype. */
     union {
         const char *in[ARGS_MAX];
         char *out[ARGS_MAX];
@@ -121,7 +121,8 @@ int zkr__test_server_launch(zkr_test_server *s)
          "-Dorg.slf4j.simpleLogger.showDateTime=true",
          "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
          "-Dzookeeper.extendedTypesEnabled=true", "-Dzookeeper.preAllocSize=64",
-         /* One connection after the other: an owner that comes back overtakes zkr_test_expire_session() otherwise. */
+         /* One thread handles connections in turn: otherwise an owner that reconnects can overtake
+          * zkr_test_expire_session(). */
          "-Dzookeeper.nio.numSelectorThreads=1", "-Dzookeeper.nio.numWorkerThreads=0",
 
          s->options.fsync ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
@@ -174,7 +175,7 @@ bool zkr__test_server_wait(zkr_test_server *s, int64_t timeout_ms)
     return true;
 }
 
-/* It stays to be waited for: one that is stopped already can be waited for again. */
+/* Waits until @pid is stopped or has ended. WNOWAIT leaves that state for later waits. */
 static void await_stop(pid_t pid)
 {
     siginfo_t unused;

@@ -51,18 +51,18 @@ static bool is_over(const conn *c)
         return c->fd[1] < 0 || (c->flow[0].shut && c->flow[1].eof);
     }
     if (c->closing && !c->flow[0].eof) {
-        return false; /* closed now, what the client still sends would reset it before it has read all */
+        return false; /* closing now would reset the client, which still sends, before it has read all */
     }
     return c->flow[0].shut && c->flow[1].shut;
 }
 
-/* Carry out what was asked for, and remove what is over. */
+/* Applies the requested faults, and removes connections that are over. */
 static void apply(zkr_test_proxy *p)
 {
     conn **at = &p->conns;
 
     if (p->cut || p->drop_all) {
-        accept_all(p); /* connections that wait for accept() count, too */
+        accept_all(p); /* also connections that wait for accept() */
     }
     while (*at != NULL) {
         conn *c = *at;
@@ -96,7 +96,7 @@ static int count_conns(const zkr_test_proxy *p)
     return n;
 }
 
-/* Fill @fds, two for each connection, and return how long poll() may sleep. */
+/* Fills @fds, two per connection, and returns how long poll() may sleep. */
 static int plan(const zkr_test_proxy *p, struct pollfd *fds)
 {
     const int64_t now = zkr__test_now_ms();

@@ -11,10 +11,11 @@
 #include <zkr/testing.h>
 
 /*
- * proxy.c: the thread; proxy_control.c: what is called; proxy_flow.c: bytes and frames of one connection;
- * proxy_habits.c, proxy_changes.c: what the server is made to be.
- * Connections belong to the proxy's thread; everything else is guarded
- * by the lock, which that thread holds except in poll() and in the hook.
+ * proxy.c: the thread; proxy_control.c: the public functions; proxy_flow.c: bytes and frames of one connection;
+ * proxy_habits.c, proxy_changes.c: how the server seems to behave.
+ *
+ * Connections belong to the proxy's thread. The lock guards everything else; that thread holds it except in poll() and
+ * in the hook.
  */
 
 typedef struct chunk {
@@ -27,29 +28,29 @@ typedef struct chunk {
 
 /* One direction of a connection. */
 typedef struct flow {
-    unsigned char *in; /* the start of a frame not complete yet */
+    unsigned char *in; /* the start of an incomplete frame */
     size_t in_size;
     size_t in_room;
-    chunk *head; /* what the receiver has to get */
+    chunk *head; /* queued for the receiver */
     chunk *last;
     bool first_seen; /* the connect request or its answer has passed */
-    bool eof;        /* the sender has ended */
-    bool shut;       /* the receiver knows */
+    bool eof;        /* the sender has ended its side */
+    bool shut;       /* the receiver has got that end */
 } flow;
 
-/* fd[0] is the client's side, fd[1] the server's; direction d reads from fd[d]. */
+/* A connection. fd[0] is the client's side, fd[1] the server's; direction d reads from fd[d]. */
 typedef struct conn {
     struct conn *next;
     int fd[2];
     flow flow[2];
-    bool opaque;     /* not framed */
-    bool reset;      /* reset both sides now */
-    bool cut_client; /* reset the client once it has got what is queued */
-    bool closing; /* both sides get what is queued, then an end; nothing else passes */
-    bool orphan;  /* the client is gone, the server must not know */
-    int64_t retry_at;    /* connect to the server again, when not 0 */
-    int64_t give_up;     /* no more retries from then on */
-    int32_t ops[256];    /* of the last requests, by their xids */
+    bool opaque;         /* passed on without looking for frames */
+    bool reset;          /* reset both sides now */
+    bool cut_client;     /* reset the client after it has got the queued data */
+    bool closing;        /* end both sides after the queued data; pass nothing else */
+    bool orphan;         /* the client has gone, but the server does not notice */
+    int64_t retry_at;    /* when to connect to the server again; 0 = not */
+    int64_t give_up;     /* no more retries after this time */
+    int32_t ops[256];    /* of the last requests, indexed by xid */
     struct asked *asked; /* see proxy_changes.c */
     struct asked *asked_last;
 } conn;
@@ -57,8 +58,8 @@ typedef struct conn {
 enum { ZKR__TO_SERVER, ZKR__TO_CLIENT };
 
 /*
- * May change the answer to operation @op, 0 = the connect request, whole with its length; @room: bytes for it. Returns
- * its size, 0 = it never comes.
+ * Edits the answer to operation @op (0 = the connect request) in @frame, which includes its length and has @room bytes.
+ * Returns the new size; 0 drops the answer.
  */
 typedef size_t (
     *zkr__test_edit)(void *ctx, int op, unsigned char *frame, size_t size, size_t room);
@@ -75,7 +76,7 @@ struct zkr_test_proxy {
     bool framed;
 
     bool stop;
-    uint64_t asked; /* turns of the loop asked for, and done */
+    uint64_t asked; /* turns of the loop requested, and done */
     uint64_t turns;
     struct sockaddr_in target;
     bool cut;
@@ -97,13 +98,13 @@ struct zkr_test_proxy {
     conn *conns;
 };
 
-/** Read what the sender of direction @d has sent and queue what may pass. */
+/** Reads from the sender of direction @d, and queues what may pass. */
 void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d);
 
-/** Send what is due in direction @d, and its end. */
+/** Sends what is due in direction @d, and then its end. */
 void zkr__test_flow_send(zkr_test_proxy *p, conn *c, int d);
 
-/** Whether poll() must look for input of, or room in, direction @d. */
+/** Must poll() watch direction @d for input, or for room? */
 bool zkr__test_flow_wants_input(const zkr_test_proxy *p, const conn *c, int d);
 bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
                                const conn *c,
@@ -116,11 +117,11 @@ bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
  */
 void zkr__test_conn_connect(zkr_test_proxy *p, conn *c);
 
-/** Reset one side and forget it. */
+/** Resets and closes one side. */
 void zkr__test_conn_reset(conn *c, int side);
 void zkr__test_conn_free(conn *c);
 
-/** Queue bytes in direction @d. */
+/** Queues bytes in direction @d. */
 void zkr__test_flow_put(zkr_test_proxy *p,
                         conn *c,
                         int d,
@@ -129,23 +130,24 @@ void zkr__test_flow_put(zkr_test_proxy *p,
 
 /** How a server with habits treats a request. */
 struct zkr__test_verdict {
-    bool refused; /* it does not reach the server, and the connection ends */
-    size_t size;  /* of the answer that the client gets before; 0 = none */
+    bool refused; /* the request does not reach the server, and the connection ends */
+    size_t size;  /* of the answer that the client gets before the end; 0 = none */
     unsigned char answer[40];
 };
 
-/** Judge a connect request, whole with its length, and change it to what such a server takes it for. @v is zeroed. */
+/** Judges a connect request, which includes its length, and changes it to what such a server would read. @v is zeroed.
+ */
 void zkr__test_habits_connect(int habits,
                               unsigned char *frame,
                               size_t size,
                               struct zkr__test_verdict *v);
-/** Judge any other request, with operation @op. @v is zeroed. */
+/** Judges any other request. @op: its operation. @v is zeroed. */
 void zkr__test_habits_request(int habits,
                               int op,
                               const unsigned char *frame,
                               struct zkr__test_verdict *v);
 
-/** A request passes, and an answer to one: changes of children count, and the answer says so. */
+/** Handle a request and an answer that pass: set data of a child counts as a change, and the answer shows the count. */
 void zkr__test_changes_request(zkr_test_proxy *p,
                                conn *c,
                                int op,
@@ -156,42 +158,42 @@ void zkr__test_changes_answer(zkr_test_proxy *p,
                               unsigned char *frame,
                               size_t size);
 
-/** Free what is remembered of the requests of a connection, and of the changes. */
+/** Free the remembered requests of a connection, and the counted changes. */
 void zkr__test_changes_drop(conn *c);
 void zkr__test_changes_forget(zkr_test_proxy *p);
 
 /** The thread of the proxy. */
 void *zkr__test_proxy_run(void *arg);
 
-/* ---- what tests of this library need besides zkr/testing.h ---- */
+/* ---- for tests of this library only, beyond zkr/testing.h ---- */
 
 int zkr__test_proxy_port(const zkr_test_proxy *p);
 
-/** Pass nothing on in direction @d, or do again. */
+/** Stops or resumes direction @d. */
 int zkr__test_proxy_freeze(zkr_test_proxy *p, int d, bool frozen);
 
 /**
- * Reset the clients' side only, now and for new connections: the server is left with open connections that
- * say nothing, until zkr_test_proxy_heal() closes them.
+ * Resets the client's side of present and new connections. The server keeps open connections without traffic, until
+ * zkr_test_proxy_heal() closes them.
  */
 int zkr__test_proxy_orphan(zkr_test_proxy *p);
 
-/** Pass on the replies before the @n-th, then reset the client. */
+/** Passes the replies before the @n-th, then resets the client. */
 int zkr__test_proxy_drop_reply(zkr_test_proxy *p, int n);
 
-/** How many requests or replies have been lost on purpose since the start. */
+/** Returns how many requests or replies were lost on purpose since the start. */
 int zkr__test_proxy_triggered(zkr_test_proxy *p);
 
 /**
- * Call @hook in the proxy's thread before a request is passed on: @n counts from 1 since the proxy started, @op is
- * its operation. It holds up all connections of this proxy; cut, drop and orphan in it stop this very request. NULL
- * removes it; the old hook is then not running any more.
+ * Calls @hook in the proxy's thread before it passes a request on. @n counts requests from 1 since the start; @op is
+ * the operation. The hook blocks all connections of this proxy; if it cuts, drops or orphans, that request does not
+ * pass. NULL removes the hook, which is then no longer running.
  */
 int zkr__test_proxy_on_request(zkr_test_proxy *p,
                                void (*hook)(void *ctx, int n, int op),
                                void *ctx);
 
-/** Let @edit see each answer, in the proxy's thread; it calls nothing of the proxy. NULL removes it. */
+/** Passes each answer to @edit, in the proxy's thread. @edit must not call the proxy. NULL removes it. */
 int zkr__test_proxy_edit(zkr_test_proxy *p, zkr__test_edit edit, void *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ZKR_TEST_COUNTS_CHANGES: the cversion of a node is also raised when data of a child is set. */
+/* ZKR_TEST_COUNTS_CHANGES: setting data of a child also raises the cversion of its parent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +19,12 @@ enum {
     OP_CREATE_TTL = 21
 };
 
-/* Behind its length, a request has xid and operation, an answer xid, zxid and code. */
+/* Offsets: after its length, a request has xid and operation, and an answer has xid, zxid and code. */
 enum { XID = 4, REQUEST = 12, CODE = 16, ANSWER = 20 };
-/* A Stat, and in it. */
+/* The size of a Stat, and the offset of its cversion. */
 enum { STAT = 68, STAT_CVERSION = 36 };
 
-/* A request that has no answer yet. */
+/* A request without an answer yet. */
 struct asked {
     struct asked *next;
     int op;
@@ -32,7 +32,7 @@ struct asked {
     unsigned char frame[];
 };
 
-/* A node, and how often data of its children has been set. */
+/* A node, and how often the data of its children was set. */
 struct changed {
     struct changed *next;
     uint32_t times;
@@ -45,9 +45,9 @@ static uint32_t get32(const unsigned char *b)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-/* ---- what stands in a message ------------------------------------------------------ */
+/* ---- the content of a message ------------------------------------------------------------ */
 
-/* The rest of one. @at is NULL when it did not have what was taken. */
+/* The unread rest of a message. @at is NULL after a read beyond the end. */
 struct rest {
     unsigned char *at;
     unsigned char *end;
@@ -95,11 +95,11 @@ static struct text parent_of(struct text path)
     while (path.size > 0 && path.at[path.size - 1] != '/') {
         path.size--;
     }
-    path.size -= path.size > 1; /* of the root, the slash is all there is */
+    path.size -= path.size > 1; /* keep the slash of the root */
     return path;
 }
 
-/* ---- what is counted --------------------------------------------------------------- */
+/* ---- the counts -------------------------------------------------------------------------- */
 
 static struct changed **find(zkr_test_proxy *p, struct text path)
 {
@@ -111,7 +111,7 @@ static struct changed **find(zkr_test_proxy *p, struct text path)
     return at;
 }
 
-/* Data of the node at @path has been set. */
+/* Counts that the data of the node at @path was set. */
 static void count_change(zkr_test_proxy *p, struct text path)
 {
     const struct text parent = parent_of(path);
@@ -128,7 +128,7 @@ static void count_change(zkr_test_proxy *p, struct text path)
     (*at)->times++;
 }
 
-/* A new node has no past. */
+/* Drops the count of a new node. */
 static void forget(zkr_test_proxy *p, struct text path)
 {
     struct changed **at = find(p, path);
@@ -162,7 +162,7 @@ static bool is_create(int op)
            op == OP_CREATE_TTL;
 }
 
-/* An operation of a transaction as it was asked, and its result. Returns whether there may be another. */
+/* Handles one operation of a transaction and its result. Returns whether another may follow. */
 static bool pass_result(zkr_test_proxy *p, struct rest *asked, struct rest *answer)
 {
     const int op = take_int(asked);
@@ -196,7 +196,7 @@ static bool pass_result(zkr_test_proxy *p, struct rest *asked, struct rest *answ
     return asked->at != NULL && answer->at != NULL;
 }
 
-/* The answer to one request, which has succeeded. */
+/* Handles the answer to a request that has succeeded. */
 static void
 pass_answer(zkr_test_proxy *p, struct asked *a, unsigned char *frame, size_t size)
 {
@@ -217,7 +217,8 @@ pass_answer(zkr_test_proxy *p, struct asked *a, unsigned char *frame, size_t siz
     if (is_create(a->op)) {
         forget(p, path);
     } else if (size >= ANSWER + STAT) {
-        raise_counter(p, path, frame + size - STAT); /* it comes last in all of them */
+        raise_counter(
+            p, path, frame + size - STAT); /* a Stat is last in each of these answers */
     }
     if (a->op == OP_SET_DATA) {
         count_change(p, path);
@@ -259,7 +260,7 @@ void zkr__test_changes_answer(zkr_test_proxy *p,
     struct asked *a = c->asked;
 
     if (a == NULL || size < ANSWER || memcmp(a->frame + XID, frame + XID, 4) != 0) {
-        return; /* answers come in the order of requests */
+        return; /* other answers: they come in the order of requests */
     }
     c->asked = a->next;
     if ((p->habits & ZKR_TEST_COUNTS_CHANGES) != 0 && get32(frame + CODE) == 0) {

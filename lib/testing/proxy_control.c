@@ -9,7 +9,7 @@
 #include "testing/net.h"
 #include "testing/proxy.h"
 
-/* Takes the lock. */
+/* Locks the proxy. */
 static int begin(zkr_test_proxy *p)
 {
     if (p == NULL) {
@@ -22,7 +22,7 @@ static int begin(zkr_test_proxy *p)
     return ZKR_OK;
 }
 
-/* Let go of the lock once the thread has acted on what was changed under it. */
+/* Waits until the thread has acted on the changes, then unlocks the proxy. */
 static int commit(zkr_test_proxy *p)
 {
     if (!pthread_equal(pthread_self(), p->thread)) {
@@ -69,7 +69,7 @@ static void destroy(zkr_test_proxy *p)
     free(p);
 }
 
-/* Signals are the program's. */
+/* Starts the thread with all signals blocked, because signals belong to the program. */
 static int start_thread(zkr_test_proxy *p)
 {
     sigset_t every;
@@ -176,7 +176,7 @@ int zkr_test_proxy_target(zkr_test_proxy *p, const char *target)
 
 /* ---- faults ------------------------------------------------------------------------ */
 
-/* Set a field, and let the thread act on it. */
+/* Sets a field, and waits until the thread has acted on it. */
 #define SET(p, field, value)                                                           \
     do {                                                                               \
         int rc_ = begin(p);                                                            \
@@ -222,7 +222,7 @@ int zkr__test_proxy_drop_reply(zkr_test_proxy *p, int n)
     SET(p, drop, n);
 }
 
-/* Takes the lock, where @ways are some of those there are. */
+/* Locks the proxy if @ways is valid. */
 static int begin_ways(zkr_test_proxy *p, int ways)
 {
     if (ways < ZKR_TEST_TO_SERVER || ways > ZKR_TEST_BOTH_WAYS) {

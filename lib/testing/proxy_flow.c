@@ -9,7 +9,7 @@
 #include "testing/net.h"
 #include "testing/proxy.h"
 
-/* A longer first frame is none: a four-letter word, or another protocol. */
+/* A longer first frame is no frame, but a four-letter word or another protocol. */
 enum { FRAME_MAX = 16 << 20, XID_EVENT = -1, XID_PING = -2 };
 enum { RETRY_MS = 20, RETRIES_MS = 1000 };
 
@@ -29,7 +29,7 @@ void zkr__test_conn_reset(conn *c, int side)
     }
 }
 
-/* The server's side failed with @error: try again, or reset the connection. */
+/* The server's side failed with @error: retries later, or resets the connection. */
 static void server_failed(const zkr_test_proxy *p, conn *c, int error)
 {
     const int64_t now = zkr__test_now_ms();
@@ -116,7 +116,7 @@ void zkr__test_flow_put(zkr_test_proxy *p,
     p->counts.bytes[d] += (int64_t)size;
 }
 
-/* Whether the trigger @left acts now. */
+/* Does the trigger @left act now? */
 static bool fires(zkr_test_proxy *p, int *left)
 {
     if (*left <= 0 || --*left > 0) {
@@ -126,7 +126,7 @@ static bool fires(zkr_test_proxy *p, int *left)
     return true;
 }
 
-/* The client is gone; the server gets what is queued, then an orderly end. */
+/* Resets the client. The server gets the queued data, then an orderly end. */
 static void cut_client_now(conn *c)
 {
     zkr__test_conn_reset(c, 0);
@@ -139,7 +139,7 @@ static int32_t *op_of(conn *c, int32_t xid)
     return &c->ops[(uint32_t)xid % (sizeof c->ops / sizeof *c->ops)];
 }
 
-/* Whether the server gets the request. */
+/* Applies the verdict. Returns whether the server gets the request. */
 static bool obey(zkr_test_proxy *p, conn *c, const struct zkr__test_verdict *v)
 {
     if (v->size > 0) {
@@ -149,7 +149,7 @@ static bool obey(zkr_test_proxy *p, conn *c, const struct zkr__test_verdict *v)
     return !v->refused;
 }
 
-/* Whether a request may pass and the connection goes on. */
+/* Passes a request on. Returns false if the request must not pass, or the connection ends. */
 static bool pass_request(zkr_test_proxy *p,
                          conn *c,
                          int op,
@@ -187,7 +187,7 @@ static bool pass_request(zkr_test_proxy *p,
     return passes;
 }
 
-/* To the client, as the test would have it. */
+/* Queues an answer for the client, after the test has edited it. */
 static void enqueue_edited(zkr_test_proxy *p,
                            conn *c,
                            int32_t op,
@@ -310,7 +310,7 @@ void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d)
 {
     flow *f = &c->flow[d];
 
-    /* A hook may have changed everything, so look again each time. */
+    /* The hook may have changed anything, so check again each time. */
     while (zkr__test_flow_wants_input(p, c, d) && !c->reset && !p->cut &&
            !p->drop_all) {
         if (!make_room(f)) {
@@ -332,7 +332,7 @@ void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d)
             return;
         }
         if (c->fd[1 - d] < 0 || c->closing) {
-            continue; /* for nobody: read on until the end */
+            continue; /* no receiver: read on until the end */
         }
         f->in_size += (size_t)n;
         pass_frames(p, c, d);

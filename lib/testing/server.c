@@ -14,10 +14,9 @@
 #include "testing/net.h"
 
 pthread_mutex_t zkr__test_servers = PTHREAD_MUTEX_INITIALIZER;
-static zkr_test_server
-    *all; /* of this process, and those that its parent had as it forked */
+static zkr_test_server *all; /* of this process, and those its parent had at fork() */
 
-/* Whether @s is a server, and this process's. */
+/* Checks that @s is a server of this process. */
 static int enter(const zkr_test_server *s)
 {
     (void)pthread_mutex_lock(&zkr__test_servers);
@@ -62,7 +61,7 @@ int zkr_test_server_kill(zkr_test_server *s)
     return rc;
 }
 
-/* Of two lines the last one counts. */
+/* If zoo.cfg has a line twice, the last one counts. */
 int zkr__test_server_limits(const zkr_test_server *s, int64_t min_ms, int64_t max_ms)
 {
     int rc = ZKR_OK;
@@ -114,7 +113,7 @@ int zkr_test_server_restart(zkr_test_server *s, int wipe)
     return rc;
 }
 
-/* ---- making and ending ------------------------------------------------------------- */
+/* ---- creation and end -------------------------------------------------------------------- */
 
 void zkr__test_server_destroy(zkr_test_server *s)
 {
@@ -283,7 +282,7 @@ const char *zkr_test_server_dir(const zkr_test_server *s)
     return s != NULL ? s->dir : NULL;
 }
 
-/* One that has ended by itself stays to be waited for. */
+/* Does not reap a server that has ended by itself. */
 int zkr_test_server_pid(const zkr_test_server *s)
 {
     siginfo_t end = {0};

@@ -33,7 +33,7 @@ static uint32_t next(uint64_t *seed)
     return (uint32_t)(*seed >> 16);
 }
 
-/* ZooKeeperServer.generatePasswd(): new Random(id ^ 0xB3415C00).nextBytes(), the lowest byte first. */
+/* As ZooKeeperServer.generatePasswd(): new Random(id ^ 0xB3415C00).nextBytes(), the lowest byte first. */
 void zkr__test_session_password(struct zkr__test_session *s)
 {
     uint64_t seed = ((uint64_t)s->id ^ 0xB3415C00U ^ 0x5DEECE66DU) & ((1ULL << 48) - 1);
@@ -77,10 +77,10 @@ int zkr__test_session_answer(int fd, struct zkr__test_session *s, int64_t deadli
 enum { TRY_MS = 1000, CLOSE_MS = 100, ALL_MS = 5000 };
 
 /*
- * One try. The owner comes back within milliseconds of being taken over and takes the session back, so the
- * request to close goes out together with the one to connect. What the server answers to the former counts for
- * nothing, and may never come: only a refusal to connect is proof. Returns ZKR_ENOANSWER when nothing was sent,
- * else what zkr__test_session_answer() says.
+ * Tries once to take the session over and close it. The owner takes its session back within milliseconds, so the close
+ * request goes out together with the connect request. The answer to the close request proves nothing, and may never
+ * come: only a refusal to connect is proof. Returns ZKR_ENOANSWER if nothing was sent, else the result of
+ * zkr__test_session_answer().
  */
 static int take_and_close(const char *servers, int64_t id)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends the first packets of a session itself: libzookeeper cannot take over a session and end it in one go. */
+/* Sends the first packets of a session directly, because libzookeeper cannot take over a session and close it at once.
+ */
 #ifndef ZKR_TESTING_SESSION_H
 #define ZKR_TESTING_SESSION_H
 
@@ -13,15 +14,15 @@ struct zkr__test_session {
 };
 
 /*
- * The password that servers give to the session @s->id: they compute it from the id, and keep no others.
- * So whoever knows the id of a session can take it over.
+ * Computes the password of the session @s->id. Servers compute it from the ID, and store no other, so the ID is enough
+ * to take a session over.
  */
 void zkr__test_session_password(struct zkr__test_session *s);
 
-/* Ask for a new session (id 0), or to take @s over. */
+/* Requests a new session (ID 0), or takes @s over. */
 bool zkr__test_session_ask(int fd, const struct zkr__test_session *s, int64_t deadline);
 
-/* Returns ZKR_OK and what was granted, ZKR_ESESSION (no such session), ZKR_ECONNLOSS. */
+/* Returns ZKR_OK and the granted session in @s, ZKR_ESESSION (no such session) or ZKR_ECONNLOSS. */
 int zkr__test_session_answer(int fd, struct zkr__test_session *s, int64_t deadline);
 
 #endif
