@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced, after tools/packages.sh, by scripts that make a bare root: a system of the packages
-# of a distribution and nothing else.
+# Sourced, after tools/packages.sh, by scripts that create a bare root: a system with only packages of a distribution.
 
-# What apt on this machine uses for the distribution's archive of SUITE, or for that of its own release if that is
-# another one of Debian: "URI COMPONENT" a line.
+# Prints the archive that apt on this machine uses for SUITE; on another release of Debian, that of its own release. One
+# line "URI COMPONENT" per component.
 archive() { # SUITE
     local own lines
     # shellcheck disable=SC1091 # of the system
@@ -22,8 +21,8 @@ archive_here() { # SUITE
         sed -n -E 's/^(Debian|Ubuntu) ((https?|file):.* (main|universe))$/\2/p' | sort -u
 }
 
-# bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with these packages besides the
-# essential ones, from the archive that apt uses; the end, if it cannot.
+# bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with the essential packages and these, from the archive that
+# apt uses. Exits if it cannot.
 bare_root() {
     local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy='' script='' said
     if ! installed debootstrap; then
@@ -35,7 +34,7 @@ bare_root() {
         uri=$(archive "$suite" | sed -n '1s/ .*//p')
         components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)
     fi
-    # A release that is younger than this debootstrap is made like unstable.
+    # For a release that this debootstrap does not know, use the script of unstable.
     [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=sid
     eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
 
@@ -45,7 +44,7 @@ bare_root() {
         die 69 "debootstrap could not make a root of $suite: $(tail -n 1 "$log")"
 }
 
-# remove_root DIR: also one that was not finished.
+# remove_root DIR: removes a root, even an incomplete one.
 remove_root() {
     as_root umount -q "$1/proc" "$1/sys" 2>/dev/null || true
     as_root rm -rf --one-file-system "$1"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ci.sh [-R REGEX | --fresh]: every check there is, or in each build the tests of these names; --fresh: then also
-# tools/fresh.sh, on each release, and what runs on servers of an old one.
+# ci.sh [-R REGEX | --fresh]: runs every check; or, in each build, only the tests whose names match; --fresh: also
+# tools/fresh.sh on each release, and the tests on servers of an old one.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -11,15 +11,15 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 # shellcheck source=tools/stages.sh
 . tools/stages.sh
 
-# Most tests wait most of the time, those of the first build more than those with a sanitizer.
+# Tests spend most of their time waiting, those of the first build more than those with a sanitizer.
 tests() { # PRESET [ARGUMENT...]
     local jobs=4
     [ "$1" != plain ] || jobs=6
     tools/ctest.sh "$1" -j "$jobs" "${@:2}"
 }
 
-# The pure tests of the plain build again, one by one under memcheck; not unit.say, whose thread stands in write() at
-# the end. From a folder of the build: ctest keeps notes where it begins, and the other tests go on beside.
+# Runs the pure tests of the plain build again under memcheck, but not unit.say, whose thread is blocked in write() at
+# the end. Starts in a subfolder of the build, because ctest keeps notes in its start folder while other tests run.
 valgrind_tests() { # [ARGUMENT...]
     local wrapper='valgrind -q --leak-check=full --show-leak-kinds=definite,possible'
     wrapper+=' --errors-for-leak-kinds=definite,possible --error-exitcode=99'
@@ -36,8 +36,8 @@ idly() {
     "$@"
 }
 
-# Two things go on at a time: the tests of one build after the other, since some of them measure time; and beside them, at
-# the lowest priority, what only computes: the other builds, then what needs nobody's attention.
+# Runs two jobs at a time. The tests of the builds run one build after the other, because some measure time. Beside
+# them, at the lowest priority, run the other builds, and then checks that only compute.
 everything() {
     local testing=yes
     local -A built=()
@@ -74,7 +74,7 @@ everything() {
     end_of_stages gcc address thread cluster valgrind
 }
 
-# some_of NAME PRESET: those called like $regex, with what they need.
+# some_of NAME PRESET: builds and runs the tests that match $regex.
 ran=()
 some_of() {
     local name=$1 preset=$2 targets

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ctest.sh PRESET [ARGUMENT...]: ctest as CMakePresets.json has it. Most of what a test program costs is the start of
-# its server, so they all share one.
-# ctest.sh --needs PRESET [ARGUMENT...]: the targets behind the tests that it would run, one a line.
+# ctest.sh PRESET [ARGUMENT...]: runs ctest with CMakePresets.json. All tests share one server, because most of the cost
+# of a test program is the start of its server.
+# ctest.sh --needs PRESET [ARGUMENT...]: prints the build targets of the tests that it would run, one per line.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-# A test of zkr_add_test() has a target of its own, also with a habit of the server behind an @; static ones look at what is installed.
+# Each test of zkr_add_test() has its own target. A test with a habit of the server (after an @) has the same target.
+# Static tests read installed files.
 if [ "$1" = --needs ]; then
     shift
     ctest --preset "$@" -N | sed -n 's/^ *Test *#[0-9]*: //p' | while IFS= read -r name; do

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by scripts that stand in the root of the tree and want to know what belongs to it.
+# Sourced by scripts that run in the root of the tree and need the list of its files.
 
-# Files of the project: those in git, or about to be; else all but what a build made.
+# Prints the files of the project: those in git, and new ones; without git, all files but those of a build.
 files() { # GLOB...
     if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git ls-files -co --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
@@ -34,7 +34,7 @@ changed() { # GLOB...
     ) || true
 }
 
-# The commit where this branch left the main one; on that one, the last commit.
+# Prints the commit at which this branch left the main branch; on the main branch, the last commit.
 base_of_changes() {
     local branch
     for branch in origin/HEAD origin/main main HEAD; do

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh.sh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]: runs both commands
-# of the README, or one; or the tests beside other libraries; or every check; or the short benchmark; or installs as the
-# README says; or builds the packages in one bare root, and tries them in the next. Each on a bare Debian of its own, bookworm if not said, with nothing in it but
-# the tree as it is and the packages of the distribution that the command installs: in a container where a Docker engine
-# answers, else in a root that is changed to. A test that is left out for want of a package is a failure. Logs of a
-# command that failed are kept in build/fresh; nothing else stays, however this ends.
+# fresh.sh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]: runs a command on
+# a bare Debian, bookworm by default: the demo or the test of the README, or both; the tests with other libraries; every
+# check; the short benchmark; the installation of the README; or the build of the packages in one bare root, and their
+# test in the next. Each bare Debian contains only the tree and the packages that the command installs from the
+# distribution. It is a container if a Docker engine answers, otherwise a chroot. A test that is skipped because a
+# package is missing is a failure. Logs of a failed command stay in build/fresh; the script removes everything else,
+# however it ends.
 set -euo pipefail
 export LC_ALL=C
 
@@ -21,24 +22,24 @@ cd "$root"
 
 suite=bookworm
 logs=build/fresh
-tmp=            # ours; the root is $tmp/root, with the tree in its /zkrecipes
+tmp=            # removed at the end; the root is $tmp/root, the tree its /zkrecipes
 engine=chroot   # or docker
-image=          # of the root
+image=          # the image of the root, for Docker
 container=zkrecipes-fresh-$$
 failed=0
 
 # ---- the end ------------------------------------------------------------------------
 
 job=
-signal_job() { # SIGNAL: false when there is nobody
-    # shellcheck disable=SC2016 # for the inner shell, which has a kill where sudo may find none
+signal_job() { # SIGNAL: false if there is no such process
+    # shellcheck disable=SC2016 # for the inner shell, whose kill is built in; sudo may find no program kill
     as_root sh -c 'kill -s "$1" -- "-$2" 2>/dev/null' sh "$1" "$job"
 }
 
 stop_job() {
     local i
     [ -n "$job" ] || return 0
-    # unshare heeds neither INT nor TERM; whoever was started with HUP ignored gets KILL.
+    # unshare ignores INT and TERM; a process that was started with HUP ignored gets KILL.
     signal_job HUP || true
     for ((i = 0; i < 50; i++)); do
         signal_job 0 || break
@@ -57,7 +58,7 @@ at_end() {
     trap '' HUP INT TERM
     stop_job
     [ "$engine" = chroot ] || docker rm -f -v "$container" >/dev/null 2>&1 || true
-    # Processes in the root may live on for a moment.
+    # Processes in the root may live on for a moment, so try again.
     until [ -z "$tmp" ] || remove_all 2>/dev/null; do
         tries=$((tries - 1))
         [ "$tries" -gt 0 ] || die 70 "cannot remove $tmp"
@@ -71,10 +72,10 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# supervised COMMAND...: in a process group of its own, so that we hear signals meanwhile.
+# supervised COMMAND...: runs a command in its own process group, so that this script gets signals meanwhile.
 supervised() {
     local status=0
-    as_root sh -c : # sudo asks for a password while there is a terminal
+    as_root sh -c : # let sudo ask for a password while there is a terminal
     set -m
     "$@" </dev/null &
     job=$!
@@ -86,17 +87,17 @@ supervised() {
 
 # ---- the bare root ------------------------------------------------------------------
 
-into_root() { # FILE: standard input becomes it
+into_root() { # FILE: writes standard input to a file of the root
     as_root tee "$tmp/root/$1" >/dev/null
 }
 
-# Apt in the root gets its packages the way apt here does, and does not wait for the disk.
+# Apt in the root uses the archive in the same way as apt here, and does not wait for the disk.
 share_archive() {
     local name lines
     lines=$(for name in "$suite" "$suite-updates" "$suite-security"; do
         archive "$name" | sed -n "s/^\(http[^ ]*\) \(.*\)/deb \1 $name \2/p"
     done)
-    # Else it keeps what debootstrap has written.
+    # Without a line, the list that debootstrap has written stays.
     [ -z "$lines" ] || printf '%s\n' "$lines" | into_root etc/apt/sources.list
     for name in auth.conf auth.conf.d keyrings trusted.gpg trusted.gpg.d; do
         [ ! -e "/etc/apt/$name" ] || as_root cp -a "/etc/apt/$name" "$tmp/root/etc/apt/"
@@ -110,7 +111,7 @@ share_archive() {
         fi
     } | into_root etc/apt/apt.conf.d/99as-outside
     echo force-unsafe-io | into_root etc/dpkg/dpkg.cfg.d/nobody-keeps-this
-    # debootstrap has copied resolv.conf.
+    # debootstrap has already copied resolv.conf.
     as_root cp /etc/hosts "$tmp/root/etc/hosts"
 }
 
@@ -132,28 +133,29 @@ import_root() {
         docker import - "$image" >/dev/null
 }
 
-# ---- in it --------------------------------------------------------------------------
+# ---- inside the root ----------------------------------------------------------------
 
-# The environment of a login on a new system, and the way to the archive.
+# The environment of a login on a new system, and access to the archive.
 environment=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || environment+=("$name=${!name}")
 done
 
 # In a container:
-#   sig-proxy     signals are for this script
-#   init          process 1 reaps what is left without a parent, as on any system
+#   sig-proxy     this script handles the signals
+#   init          process 1 reaps orphans, as on any system
 #   network host  the archive, or a proxy, is reached as from outside; all else is loopback
 #   volume        much is written there, and layers of an image are slow
 #   seccomp       the default profile forbids the system call (personality) by which the
-#                 thread sanitizer gets the layout of memory that it wants
+#                 thread sanitizer gets the memory layout that it needs
 in_docker() { # COMMAND...
     docker run --name "$container" --sig-proxy=false --init --network host \
         --volume /zkrecipes --volume /tmp --security-opt seccomp=unconfined \
         "$image" env -i "${environment[@]}" "$@"
 }
 
-# In a copy of the root, with processes and mounts of its own: they end with the first process.
+# Runs a command in a copy of the root, with its own namespaces for processes and mounts, which end with the first
+# process.
 in_chroot() { # COMMAND...
     # shellcheck disable=SC2016 # for the inner shell
     as_root cp -a "$tmp/root" "$tmp/copy" &&
@@ -174,7 +176,7 @@ in_root() { # LOG COMMAND...
     "in_$engine" "$@" 2>&1 | tee "$log"
 }
 
-# Writes the build, and the output of ctest and ./run, as a tar archive.
+# Writes the logs of the build, of ctest and of ./run as a tar archive.
 logs_inside() {
     if [ "$engine" = docker ]; then
         docker cp "$container:/zkrecipes/build" -
@@ -197,7 +199,7 @@ leave_root() {
     fi
 }
 
-# on_bare_root NAME COMMAND...
+# on_bare_root NAME COMMAND...: runs a command in a new bare root.
 on_bare_root() {
     local name=$1 log="$logs/$1/output" start=$SECONDS status=0
     shift
@@ -223,7 +225,7 @@ on_bare_root() {
     return "$status"
 }
 
-# The packages that were built inside go into the next root.
+# Keeps the packages built inside for the next root.
 keep_packages() {
     as_root mkdir -p "$tmp/root/zkrecipes/build/package"
     logs_inside | as_root tar -x -C "$tmp/root/zkrecipes" --no-same-owner --wildcards 'build/package/*.deb'
@@ -233,7 +235,7 @@ keep_packages() {
     fi
 }
 
-# in_turn VERB: all that it takes.
+# in_turn VERB: runs the commands of a verb, each on a new bare root.
 in_turn() {
     case $1 in
     install) on_bare_root install bash test/install/readme.sh --here ;;
@@ -253,7 +255,7 @@ engine_answers() {
 usage='usage: ./run fresh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]'
 summary=()
 
-# A function is read before it runs: the tree may change meanwhile.
+# The shell reads a function before it runs it, so the tree may change meanwhile.
 main() {
     local chroot=no verbs verb
     while [[ ${1:-} == --* ]]; do
@@ -276,7 +278,7 @@ main() {
         die 69 'a bare root is made by root: not root and no sudo'
     fi
 
-    # Without the keyring debootstrap would trust whatever it gets.
+    # Without the keyring, debootstrap would not check signatures.
     need debootstrap debian-archive-keyring
     [ "$chroot" = yes ] || ! engine_answers || engine=docker
     mkdir -p "$logs"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# lint.sh [--changed] PART...: looks at the texts of the tree, or at those that differ from the branch that this one
-# goes to: format, shell, python, man, go, tidy; "texts" are all but the last. The tools are those of Debian 12: of
-# another release they say other things, which are shown and fail nothing.
-# lint.sh fix: formats.
+# lint.sh [--changed] PART...: checks the texts of the tree, or only those that differ from the target branch of a
+# merge. Parts: format, shell, python, man, go, tidy; "texts" stands for all but tidy. The tools are those of Debian 12.
+# Tools of another release have other warnings, which are shown but fail nothing.
+# lint.sh fix: formats the code.
 # shellcheck disable=SC2317 # parts are called by name
 set -euo pipefail
 
@@ -22,7 +22,7 @@ linted() { # GLOB...
     if [ "$only_changed" = no ]; then files "$@"; else changed "$@"; fi
 }
 
-# Each version formats otherwise, and warns of something else.
+# Each version formats differently, and has other warnings.
 clang_tool() { # NAME
     command -v "$1-$clang" >/dev/null || {
         say "==> not run: $1; that of version $clang is not here"
@@ -40,7 +40,7 @@ lint_fix() {
     files '*.c' '*.cpp' '*.h' '*.hpp' | tr '\n' '\0' | xargs -0 -r "clang-format-$clang" -i
 }
 
-# Lints the files with a compile command: a part that is not built has none.
+# Lints the files with a compile command; a part that is not built has none.
 lint_tidy() {
     clang_tool clang-tidy || return 0
     linted 'lib/*.c' 'tools/*.c' | while IFS= read -r file; do
@@ -51,7 +51,7 @@ lint_tidy() {
         sed -u '/^[0-9]* warnings* generated\.$/d'
 }
 
-# Scripts, and what they source.
+# Checks scripts, and the files that they source.
 lint_shell() {
     linted '*' | while IFS= read -r file; do
         case $(head -n 1 "$file" | tr -d '\0') in
@@ -63,7 +63,7 @@ lint_shell() {
 
 lint_go() {
     local said
-    command -v gofmt >/dev/null || return 0 # ./run ci installs it
+    command -v gofmt >/dev/null || return 0 # ./run ci installs gofmt
     said=$(linted '*.go' | tr '\n' '\0' | xargs -0 -r gofmt -d)
     [ -z "$said" ] || {
         say "$said"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# names.sh DIR [LIBRARY]: the functions that the public headers in DIR declare with ZKR_API, one a line: of LIBRARY,
-# which is zkrecipes or zkrecipes-testing; of both, if none is named. testing.h and test_*.h are what the latter has.
+# names.sh DIR [LIBRARY]: prints the functions that the public headers in DIR declare with ZKR_API, one per line.
+# LIBRARY is zkrecipes or zkrecipes-testing; without it, prints those of both. The headers of zkrecipes-testing are
+# testing.h and test_*.h.
 set -eu
 case ${2-} in
 zkrecipes) set -- "$1" ! -name 'test*.h' ;;
@@ -11,7 +12,7 @@ zkrecipes-testing) set -- "$1" -name 'test*.h' ;;
 esac
 dir=$1
 shift
-# Comments and directives are left out.
+# Skips comments and directives.
 find "$dir" -name '*.h' -type f "$@" -print0 | xargs -0 cat | awk '
 {
     line = $0

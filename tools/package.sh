@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# package.sh [try]: builds the Debian packages in build/package, has lintian and reuse look at them and at the tree,
-# and builds them again, from a copy of the tree somewhere else: the bits have to be the same. So have those of what
-# cmake --install puts where. With "try" it takes the packages that are in build/package and installs them on this
-# system, uses them, and removes them without a trace; ./run fresh package does that in a bare root.
+# package.sh [try]: builds the Debian packages in build/package, lints them with lintian, and the tree with reuse.
+# Builds them again from a copy of the tree in another place: packages and installed files must be identical bit for
+# bit. "try" instead takes the packages in build/package, installs them on this system, uses them, and removes them
+# without a trace; ./run fresh package does this in a bare root.
 set -euo pipefail
 export LC_ALL=C
 
@@ -36,19 +36,19 @@ failed() { # WORDS
 
 # ---- building -----------------------------------------------------------------------
 
-# Files of the tree, as a tarball of it would have them.
+# Copies the files of the tree, as a tarball would contain them.
 copy_tree() { # DIR
     mkdir -p "$1"
     files '*' | tar -c --verbatim-files-from -T - | tar -x -C "$1"
 }
 
-# build_packages TREE: beside it, with the flags of Debian's packages.
+# build_packages TREE: builds the packages beside TREE, with the flags of Debian's packages.
 build_packages() {
     cd "$1"
     DEB_BUILD_OPTIONS="parallel=$(nproc) noautodbgsym" dpkg-buildpackage --build=binary --no-sign
 }
 
-# install_plain TREE STAGE: a build with no option, below STAGE.
+# install_plain TREE STAGE: builds without options, and installs below STAGE.
 install_plain() {
     cd "$1"
     cmake -B build && cmake --build build -j "$(nproc)" && DESTDIR=$2 cmake --install build
@@ -56,9 +56,9 @@ install_plain() {
 
 build_twice() {
     local one=$tmp/here two=$tmp/some/other/place each name count=0
-    # The clock stands still at the time of the release.
+    # Uses the time of the release as the build time.
     SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp)
-    # What a cache remembers would prove nothing.
+    # Disables the cache, because cached objects would prove nothing.
     export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
     rm -rf "$dir"
     mkdir -p "$dir"
@@ -78,9 +78,9 @@ build_twice() {
     progress "the same bits: $count packages, $(find "$one/stage" -type f | wc -l) installed files"
 }
 
-# ---- looking at them ----------------------------------------------------------------
+# ---- checks -------------------------------------------------------------------------
 
-# REUSE wants licences in a folder of that name, which this tree does not have.
+# REUSE expects licences in a folder of that name, which this tree does not have.
 lint_licences() {
     local tree=$tmp/reuse
     copy_tree "$tree"
@@ -95,16 +95,16 @@ look() {
     lint_licences
 }
 
-# ---- trying them --------------------------------------------------------------------
+# ---- the trial ----------------------------------------------------------------------
 
-# All there is, but for what packages' managers and the kernel keep for themselves.
+# Lists all files, except those that package managers and the kernel keep for themselves.
 inventory() {
     find / -xdev \( -path "$root" -o -path "$tmp" -o -path /proc -o -path /sys -o -path /dev -o -path /var/cache \
         -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path '/tmp/hsperfdata_*' \) -prune -o \
         -print | sort
 }
 
-# What a project with CMake does.
+# Builds a project with CMake that uses the library.
 consumer_by_cmake() {
     cmake -S test/install/consumer -B "$tmp/consumer" -DZKR_LANGUAGE=C -DZKR_SOURCE=consumer.c \
         -DZKR_TARGET=zkrecipes::zkrecipes && cmake --build "$tmp/consumer" && "$tmp/consumer/consumer"

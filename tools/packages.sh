@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by ./run and by scripts behind it: what is said, and packages of Debian and Ubuntu.
+# Sourced by ./run and the scripts behind it: messages, and packages of Debian and Ubuntu.
 
-# ---- what is needed for what ----------------------------------------------------------
+# ---- packages by purpose --------------------------------------------------------------
 
-# shellcheck disable=SC2034 # for those that source this
+# shellcheck disable=SC2034 # scripts that source this file use them
 {
     packages_build=(libc6-dev cmake ninja-build pkg-config libzookeeper-mt-dev uthash-dev)
-    # Any compiler will do where there is one.
+    # Any existing compiler will do.
     command -v cc >/dev/null || packages_build+=(gcc)
-    # The package zookeeper starts no service; zookeeperd would.
+    # The package zookeeper starts no service, unlike zookeeperd.
     packages_server=(zookeeper default-jre-headless)
     packages_test=(libcmocka-dev python3-cram "${packages_server[@]}")
-    # Other libraries on the same paths: Curator, and an interpreter that drives it without a Java compiler; kazoo;
-    # and go-zookeeper, see want_peers; and cffi, for examples/lock.py. Not every distribution has them.
+    # Other lock libraries, for tests on the same paths: Curator, and an interpreter that drives it without a Java
+    # compiler; kazoo; go-zookeeper, see want_peers. And cffi, for examples/lock.py. Not every distribution has them.
     packages_peers=(libcurator-recipes-java bsh python3-kazoo python3-cffi golang-go)
     packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3
         python3-cffi zsh fish)
     packages_fuzz=(clang libcmocka-dev libjansson-dev)
-    # The leak sanitizer asks llvm-symbolizer about each leak that a suppression may fit, and complains on standard
-    # error where there is none.
+    # The leak sanitizer calls llvm-symbolizer for each leak that a suppression may match, and complains on standard
+    # error if that is missing.
     packages_ci=("${packages_fuzz[@]}" llvm valgrind libc6-dbg libuv1-dev make golang-go)
     packages_proof=(python3 python3-z3 python3-pycparser)
     packages_frama_c=(frama-c-base why3 z3 cvc4)
@@ -41,13 +41,13 @@ installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Can apt install it? The answer is read to its end: apt-cache dies when a reader goes before.
+# Can apt install the package? Reads the whole answer, because apt-cache dies if its reader ends first.
 offered() {
     local said
     said=$(LC_ALL=C apt-cache policy "$1" 2>/dev/null) && [[ $said == *'Candidate: '[0-9]* ]]
 }
 
-may_install() { # PACKAGE...: the end, if we may not
+may_install() { # PACKAGE...: exits if we may not
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
         die 69 "not root and no sudo; install these, then try again: $*"
     fi
@@ -66,7 +66,7 @@ apt() {
         -o DPkg::Lock::Timeout=300 "$@" </dev/null
 }
 
-# need PACKAGE...: installs what is missing; does not touch apt when nothing is.
+# need PACKAGE...: installs missing packages; does not call apt if none is missing.
 need() {
     local package missing=()
     if ! command -v dpkg-query >/dev/null; then
@@ -85,7 +85,7 @@ need() {
         die 69 "apt-get could not install: ${missing[*]}"
 }
 
-# want PACKAGE...: all of them if they can be had; false if not.
+# want PACKAGE...: installs all packages if apt offers all of them; otherwise returns false.
 want() {
     local package missing=()
     if command -v dpkg-query >/dev/null; then
@@ -103,8 +103,8 @@ want() {
     need "${missing[@]}"
 }
 
-# Without the other libraries the tests that drive them are skipped. The build compiles a driver for go-zookeeper, of
-# either name.
+# Installs the other libraries; without them their tests are skipped. The build compiles a driver for go-zookeeper,
+# under either of its names.
 want_peers() {
     local go=golang-github-go-zookeeper-zk-dev old=golang-github-samuel-go-zookeeper-dev
     ! installed "$old" || go=$old
@@ -112,7 +112,7 @@ want_peers() {
         say "==> not to be had: ${packages_peers[*]} $old; tests that need them will be left out"
 }
 
-# The package starts a service on port 9090, so its programs are unpacked into build/, and it is not installed.
+# Unpacks the programs into build/ instead of installing the package, which would start a service on port 9090.
 want_prometheus() {
     local dir=build/prometheus
     if installed prometheus || [ -x "$dir/usr/bin/promtool" ]; then
@@ -125,7 +125,7 @@ want_prometheus() {
         say '==> not to be had: prometheus; the tests of alerts will be left out'
 }
 
-# The run-time libraries of clang's sanitizers come in a package of clang's own version.
+# The run-time libraries of clang's sanitizers are in a package with clang's version.
 need_sanitizers() {
     local name version
     for name in address undefined thread fuzzer; do
@@ -140,7 +140,7 @@ need_sanitizers() {
     done
 }
 
-# Of the version that lint.sh wants, where it can be had.
+# Installs the version that lint.sh needs, if apt offers it.
 need_lint_tools() {
     local tool
     for tool in clang-format-14 clang-tidy-14; do
@@ -148,8 +148,8 @@ need_lint_tools() {
     done
 }
 
-# Another apt-get, such as the one that runs after each boot, locks the lists for some time. apt-get waits
-# by itself for the lock of dpkg only.
+# Another apt-get, for example the one after each boot, can lock the lists for some time. apt-get itself waits only for
+# the lock of dpkg.
 updated=no
 update_once() {
     local said tries

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by scripts that want a ZooKeeper of their own, and nothing left behind however they
-# end. They define
+# Sourced by scripts that need a private ZooKeeper and must leave nothing behind, however they end. Such a script
+# defines
 #
-#   die STATUS WORDS   an error, and the end
-#   progress WORDS     what is going on; may do nothing
-#   at_end             last words, when only the server is still there
+#   die STATUS WORDS   reports an error, and exits
+#   progress WORDS     reports progress; may do nothing
+#   at_end             runs last, when only the server still exists
 #
-# and then set $tmp to a directory of theirs, if they want it removed, and call start_server.
+# and then sets $tmp to a temporary directory, if it is to be removed, and calls start_server.
 
 tmp=
-server=  # process of the private server
+server=  # process ID of the private server
 servers= # its address, as clients take it
-version= # what it is
+version= # its version
 
 # ---- processes ----------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ gone() { # PID...
     done
 }
 
-# await SECONDS TEST...: until the test holds; false when it does not in time.
+# await SECONDS TEST...: waits until the test succeeds; returns false if it does not in time.
 await() {
     local end=$((SECONDS + $1 + 1))
     shift
@@ -34,7 +34,7 @@ await() {
     done
 }
 
-# end_all PID...: politely, then not.
+# end_all PID...: sends TERM, and then KILL.
 end_all() {
     [ $# -gt 0 ] || return 0
     kill -TERM "$@" 2>/dev/null || true
@@ -46,7 +46,7 @@ clean_up() {
     local status=$? pid others=()
     trap - EXIT
     trap '' HUP INT TERM
-    exec 3>&2 2>/dev/null # what bash says of processes that are ended
+    exec 3>&2 2>/dev/null # hides bash's reports of ended processes
     for pid in $(jobs -pr); do
         [ "$pid" = "$server" ] || others+=("$pid")
     done
@@ -66,7 +66,7 @@ trap 'exit 143' TERM
 classpath=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
 java_options=(-Dorg.slf4j.simpleLogger.defaultLogLevel=warn)
 
-# Does a server answer there? Sets version.
+# Does a server answer on that port? Sets version.
 server_version() { # PORT
     local answer=
     { exec 4<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
@@ -86,8 +86,8 @@ answers_or_died() { # PORT
     server_version "$1" || gone "$server"
 }
 
-# start_server TICK_MS JAVA_OPTION...: on a free port of 127.0.0.1, its data in $tmp. Sets
-# server, servers and version.
+# start_server TICK_MS JAVA_OPTION...: starts a server on a free port of 127.0.0.1, with its data in $tmp. Sets server,
+# servers and version.
 start_server() {
     local tick=$1 port try
     shift
@@ -106,9 +106,9 @@ start_server() {
         server=$!
         version=
         await 30 answers_or_died "$port" || true
-        # Not the port of another server that was faster than ours.
+        # The port may have gone to another server that was faster.
         if [ -n "$version" ] && ! gone "$server"; then
-            # shellcheck disable=SC2034 # for those who source this
+            # shellcheck disable=SC2034 # scripts that source this file use it
             servers=127.0.0.1:$port
             return
         fi

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# Sourced, after tools/packages.sh, by scripts that do one thing after the other, or several at once: each has a
+# Sourced, after tools/packages.sh, by scripts that run stages, one after the other or several at once. Each stage has a
 # heading and a time, and is a process group of its own, which dies with the script.
 
-declare -A lane=() # by process: the name of what goes on
+declare -A lane=() # the name of each running stage, by process ID
 stop_lanes() {
     local each
     for each in "${!lane[@]}"; do
@@ -36,7 +36,7 @@ start() { # NAME TITLE
     title_of[$1]=$2 began[$1]=$SECONDS
 }
 
-# stage TITLE COMMAND...: the end of everything if it fails.
+# stage TITLE COMMAND...: runs a stage, and exits if it fails.
 stage() {
     start stage "$1"
     printf '\n==> %s\n' "$1"
@@ -46,8 +46,8 @@ stage() {
     [ ${#failures[@]} -eq 0 ] || exit "$failed_status"
 }
 
-# begin NAME TITLE COMMAND...: goes on beside others. Its lines have its name in front; of ninja and ctest those that
-# say what is over. All of them are in build/log/NAME.
+# begin NAME TITLE COMMAND...: starts a stage in the background. Its output has its name before each line, and omits
+# what ninja and ctest print at the start of each job. The whole output is in build/log/NAME.
 begin() {
     local name=$1
     start "$name" "$2"
@@ -63,8 +63,8 @@ with_name() { # NAME COMMAND...
         sed -u -E -e '/^ *Start +[0-9]+:|^\[[0-9]+\/[0-9]+\] |^$/d' -e "s/^/$name: /"
 }
 
-# await_one: until one of them is $over, and in $ended, too, if all was well. When one has failed nothing that needs it
-# begins; the others go on.
+# await_one: waits until a stage ends. Sets $over to its name, and $ended, too, if it succeeded. After a failure, the
+# stages that need the failed one do not begin; the others continue.
 over='' ended='' failures=() failed_status=0 summary=()
 await_one() {
     local pid name status=0 seconds
@@ -89,7 +89,7 @@ await_all() {
     done
 }
 
-# What those that failed have said, without what went well.
+# Shows the output of the failed stages, without the lines about successes.
 show_failures() {
     local name
     for name in "${failures[@]}"; do
@@ -108,14 +108,14 @@ closing_lines() { # NAME...
     done
 }
 
-say_left_out() { # NAME...: in the tests of these stages
+say_left_out() { # NAME...: skipped tests of these stages
     local names
     names=$(cd build/log && sed -n 's/^\s*[0-9]* - \(\S*\) (Skipped)$/\1/p' "$@" 2>/dev/null |
         sort -u | paste -sd ' ' -) || true
     [ -z "$names" ] || say "==> left out: $names; they need what is not here"
 }
 
-end_of_stages() { # NAME...: of those that ran tests
+end_of_stages() { # NAME...: stages that ran tests
     show_failures
     printf '\n==> all stages\n'
     [ ${#summary[@]} -eq 0 ] || printf '%s\n' "${summary[@]}"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test.sh [--all | -R REGEX]: does it work here? One build with the compiler that is there, and the tests that answer
-# in a few minutes; or all that one build can run; or those of these names.
+# test.sh [--all | -R REGEX]: tests the project on this machine. Makes one build with the compiler at hand, and runs the
+# tests that take a few minutes; --all: all tests of one build; -R: those whose names match.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -31,5 +31,5 @@ fi
 say "==> build in build/test"
 tools/build.sh test "${targets[@]}"
 say '==> tests'
-# They mostly wait, for sessions to end and for time to pass.
+# Most tests wait, for sessions to end and for time to pass.
 exec tools/ctest.sh "$preset" -j $((3 * $(nproc))) "${only[@]}"

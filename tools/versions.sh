@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# versions.sh servers SUITE: the tests that servers decide, with this machine's libzookeeper on the servers of another
-#                            release of Debian
-# versions.sh old SUITE:     holds and zkr, on servers of a release that lacks what later ones have
-# versions.sh i386:          the tests of ./run test in a root of i386
-# versions.sh arm64:         cross-compiled, under qemu-user: the unit tests, and schedules
-# What stands in docs/tested.md beyond a machine of one's own; ./run fresh does Debian 12 and 13. As root.
+# versions.sh servers SUITE: runs the tests that depend on servers, with this machine's libzookeeper and servers of
+#                            another release of Debian
+# versions.sh old SUITE:     runs holds and zkr on servers of a release that lacks later operations
+# versions.sh i386:          runs the tests of ./run test in an i386 root
+# versions.sh arm64:         cross-compiles, and runs the unit tests and schedules under qemu-user
+# These are the rows of docs/tested.md that need more than one's own machine; ./run fresh tests Debian 12 and 13. Run it
+# as root.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -24,7 +25,7 @@ system() { # VARIANT ARCHITECTURE SUITE PACKAGE...
     mmdebstrap --quiet --variant="$1" --architectures="$2" --include="${*:4}" "$3" "$root"
 }
 
-# The manifest of the servers names most jars by paths of this machine, so they come before it.
+# The manifest of the servers' jar names most jars by paths of this machine, so these jars come first.
 class_path() {
     local jars=$root/usr/share/java
     unzip -p "$jars/zookeeper.jar" META-INF/MANIFEST.MF | tr -d '\r' |
@@ -33,7 +34,7 @@ class_path() {
     echo "$jars/slf4j-api.jar:$jars/slf4j-simple.jar:$jars/zookeeper.jar"
 }
 
-servers_of() { # SUITE: for the tests that are run from now on
+servers_of() { # SUITE: for the tests that run from now on
     need unzip "${packages_build[@]}" "${packages_test[@]}"
     system extract "$(dpkg --print-architecture)" "$1" zookeeper
     tools/build.sh test
@@ -48,8 +49,8 @@ servers() { # SUITE
 
 old() { # SUITE
     servers_of "$1"
-    # The excluded tests need containers, settings or create2, which these servers lack, or a log without a line
-    # about a closed connection.
+    # The excluded tests need containers, settings or create2, which these servers lack, or a server that logs closed
+    # connections.
     tools/ctest.sh all -j 4 -R '^recipes\.holds|^cli\.' \
         -E '@|^cli\.(foreign|leave|lock|refused|slow|time|why)$'
 }
