@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds the multi-threaded C client of ZooKeeper: the target ZooKeeper::zookeeper_mt. Distributions and its own
-# makefiles call it zookeeper_mt; its CMake build, and so vcpkg and Conan, zookeeper, a static library beside hashtable.
-# Result variables: ZooKeeper_FOUND, ZooKeeper_VERSION, ZooKeeper_INCLUDE_DIR, ZooKeeper_LIBRARY,
-# ZooKeeper_SINGLE_THREADED (what was found has no threads). Hint: ZooKeeper_ROOT.
+# Finds the multi-threaded C client of ZooKeeper: the target ZooKeeper::zookeeper_mt. Distributions and the makefiles of
+# ZooKeeper call this library zookeeper_mt. ZooKeeper's CMake build, and so vcpkg and Conan, call it zookeeper: a static
+# library, which needs hashtable. Result variables: ZooKeeper_FOUND, ZooKeeper_VERSION, ZooKeeper_INCLUDE_DIR,
+# ZooKeeper_LIBRARY, ZooKeeper_SINGLE_THREADED (the library found has no threads). Hint: ZooKeeper_ROOT.
 
 find_path(ZooKeeper_INCLUDE_DIR zookeeper/zookeeper.h
     DOC "the directory above zookeeper/zookeeper.h (Debian: libzookeeper-mt-dev)")
@@ -12,7 +12,7 @@ find_library(ZooKeeper_LIBRARY NAMES zookeeper_mt zookeeper NAMES_PER_DIR
 find_library(ZooKeeper_HASHTABLE hashtable
     DOC "of a static libzookeeper")
 
-# Only with threads it has the synchronous functions.
+# Only the multi-threaded library has the synchronous functions.
 set(ZooKeeper_SINGLE_THREADED FALSE)
 set(_zk_threaded "${ZooKeeper_LIBRARY}")
 if(ZooKeeper_LIBRARY)
@@ -25,7 +25,7 @@ if(ZooKeeper_LIBRARY)
 endif()
 
 if(ZooKeeper_INCLUDE_DIR)
-    # 3.8 has the number in one string in zookeeper_version.h, older ones in three parts.
+    # zookeeper_version.h of 3.8 has the version in one string, that of older releases in three parts.
     file(GLOB _zk_version_h "${ZooKeeper_INCLUDE_DIR}/zookeeper/zookeeper_version.h")
     if(_zk_version_h)
         file(STRINGS "${_zk_version_h}" _zk_lines REGEX

@@ -21,7 +21,7 @@ configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/zkrecipesConfig.cmake.in"
     "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfig.cmake"
     INSTALL_DESTINATION "${_cmake_dir}")
-# Before 1.0 a new MINOR may break.
+# Before 1.0, a new MINOR version may break compatibility.
 if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(_compatible SameMinorVersion)
 else()
@@ -36,8 +36,8 @@ install(FILES
     "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake"
     DESTINATION "${_cmake_dir}" COMPONENT dev)
 
-# A .pc file finds its prefix from its own place, so the tree may be moved, unless the
-# directories were given as absolute paths.
+# A .pc file finds the prefix relative to its own place, so the tree may be moved, unless the directories are absolute
+# paths.
 set(_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
     set(ZKR_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
@@ -59,7 +59,7 @@ foreach(_pc zkrecipes zkrecipes-testing)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${_pc}.pc" DESTINATION "${_pc_dir}" COMPONENT dev)
 endforeach()
 
-# Where the system looks for libraries, programs find this one at once, as after the installation of a package.
+# In a directory that the system searches for libraries, run ldconfig, so that programs find this one at once.
 install(CODE [[
     if("$ENV{DESTDIR}" STREQUAL "" AND CMAKE_INSTALL_PREFIX MATCHES "^/usr(/local)?/?$")
         execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PATH=$ENV{PATH}:/usr/sbin:/sbin" ldconfig

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds the library's dependencies, and cmocka when the tests are built. All that are missing are reported together.
-# zkr_left_out() notes an optional part that is not built; zkr_summary() lists them at the end.
+# Finds the dependencies of the library, and cmocka if the tests are built. Reports all missing dependencies together.
+# zkr_left_out() records an optional part that is not built; zkr_summary() lists these parts at the end.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -46,14 +46,14 @@ if(_missing)
     list(JOIN _missing "\n  " _missing)
     list(JOIN _packages " " _packages)
     list(JOIN _hints " " _hints)
-    # Lines that are indented are printed as they are.
+    # CMake prints indented lines unchanged.
     message(FATAL_ERROR
         "zkrecipes needs what is not here:\n  ${_missing}\n"
         "On Debian and Ubuntu:\n  sudo apt-get install ${_packages}\n"
         "Elsewhere, say where it is:\n  cmake ${_hints} ...\n")
 endif()
 
-# zkr_left_out(WHAT WHY): a part that is not built, as something is missing.
+# zkr_left_out(WHAT WHY): records a part that is not built because something is missing.
 function(zkr_left_out what why)
     set_property(GLOBAL APPEND PROPERTY ZKR_LEFT_OUT "${what}: ${why}")
 endfunction()

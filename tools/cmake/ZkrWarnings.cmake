@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How our own code is compiled: language level, warnings, sanitizers, coverage.
+# How our own code is compiled: language, warnings, sanitizers, coverage.
 
 # Strict C11.
 function(zkr_c11 target)
@@ -10,7 +10,7 @@ function(zkr_c11 target)
         C_EXTENSIONS OFF)
 endfunction()
 
-# The warning set; errors with ZKR_WERROR.
+# The warnings, which are errors with ZKR_WERROR.
 function(zkr_warnings target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual
@@ -28,7 +28,7 @@ function(zkr_warnings target)
     endif()
 endfunction()
 
-# ZKR_SANITIZE; whoever links the target gets the run-time libraries too.
+# Applies ZKR_SANITIZE. Targets that link this one get the run-time libraries, too.
 function(zkr_sanitize target)
     if(NOT ZKR_SANITIZE)
         return()
@@ -39,7 +39,7 @@ function(zkr_sanitize target)
     target_link_options(${target} PUBLIC -fsanitize=${names})
 endfunction()
 
-# ZKR_COVERAGE; whoever links the target gets the run-time library too.
+# Applies ZKR_COVERAGE. Targets that link this one get the run-time library, too.
 function(zkr_coverage target)
     if(ZKR_COVERAGE)
         target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic)
