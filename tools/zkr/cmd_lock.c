@@ -188,8 +188,7 @@ static void end_compare(struct lock *l)
     (void)clock_gettime(CLOCK_REALTIME, &late);
     late.tv_sec += WAIT_S;
     if (l->held.lost || pthread_timedjoin_np(l->thread, NULL, &late) != 0) {
-        (void)zkr_client_shutdown(
-            l->held.env->client); /* ends the wait of the thread */
+        (void)zkr_client_shutdown(l->held.env->client); /* ends the thread's wait */
         (void)pthread_join(l->thread, NULL);
     }
 }

@@ -86,8 +86,7 @@ void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
 {
     struct held *h = held;
     (void)latch;
-    if (lost->fencing_token ==
-        h->grant.token) { /* it is not a loss of an earlier term */
+    if (lost->fencing_token == h->grant.token) { /* of no earlier term */
         news_lose(&h->news, lost);
     }
 }

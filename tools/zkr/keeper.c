@@ -230,8 +230,7 @@ static void become_keeper(struct keeper *k)
     if (command < 0) {
         _exit(errno);
     }
-    (void)setpgid(command,
-                  command); /* the command does the same: either may be first */
+    (void)setpgid(command, command); /* the command does so, too */
     keep(k, command, signals);
 }
 

@@ -40,7 +40,8 @@ int64_t lease_doubt_ms(const struct lease *l)
     return kill_after(l) + margin(l);
 }
 
-/* The most that a warning can come before doubt. A lease that is renewed in time has half a session left, and more. */
+/* The longest time from a warning to doubt. A lease that is renewed in time always has at least half a session timeout
+ * left. */
 static int64_t most_warn_ms(const struct lease *l)
 {
     int64_t session = grant_session_ms(l->grant), patience = lease_patience_ms(l);
@@ -48,8 +49,8 @@ static int64_t most_warn_ms(const struct lease *l)
 }
 
 /*
- * With so much left, or less, the warning is due. At first there may be less than that, and the next answer is on its way:
- * then with a sixth of the session timeout.
+ * The warning is due when the lease is this short, in ms. Before the lease has settled, it may be shorter although the
+ * next answer is under way, so the warning then waits for a sixth of the session timeout.
  */
 static int64_t warn_at(const struct lease *l)
 {

@@ -54,7 +54,7 @@ static int64_t number(const struct record *r, const char *name)
 /*
  * Returns why the path cannot have a record, or NULL. Servers delete an empty container, and the record with it. They
  * do not report whether a node is a container, but zkr once creates none. So if there is no record, our node must be
- * the first below the path: otherwise others have used it.
+ * the first below the path; if it is not, others have used the path.
  */
 static const char *fault_of(const struct record *r, const struct held *h)
 {

@@ -240,9 +240,7 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
 
 char *peers_closing(const char *servers)
 {
-    enum {
-        PATIENCE_MS = 500
-    }; /* a server that keeps the connection waits for a request */
+    enum { PATIENCE_MS = 500 }; /* other servers wait for a request */
     char *copy = copy_servers(servers), *rest = copy, *found = NULL, *name, *port;
     const char *host;
     while (!found && (name = next_server(&rest, &host, &port))) {

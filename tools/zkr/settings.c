@@ -76,8 +76,7 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from)
 {
-    const char *fault = NULL,
-               *needs = NULL; /* the message of a fault does not show the value */
+    const char *fault = NULL, *needs = NULL; /* a fault hides the value */
     char text[256];
     if (*origin_of(g, setting) > from->kind) {
         return GO_ON;
