@@ -279,6 +279,38 @@ ZKT_CASE(a_warning_that_comes_too_late_is_dropped)
     end_ticket(t[1]);
 }
 
+static atomic_bool entered, go_on;
+
+static void until_told(zkr_ticket *t)
+{
+    entered = true;
+    ZKT_EVENTUALLY(go_on, PATIENCE_MS);
+}
+
+/* The lease has ended before the service looks again: the dispatch thread itself sees that. */
+ZKT_CASE(a_lease_that_has_just_ended_is_no_news)
+{
+    struct heard first = {.at_warning = until_told}, second = {0};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_ticket *t = ticket_of(mutex_at(c, "a", WARN_MS, &first), &first);
+    zkr_mutex *m = mutex_at(c, "b", WARN_MS, &second);
+    ZKT_BECOMES(first.held, 1, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    silence(p, c);
+    leave(c, WARN_MS / 2);
+    ZKT_EVENTUALLY(entered, PATIENCE_MS);
+    zkr__lock(c);
+    zkt_door_stop_clock(c->lease.until);
+    zkr__unlock(c);
+    go_on = true;
+    ZKT_BECOMES(second.lost, 1, PATIENCE_MS);
+    assert_int_equal(second.warned + first.wrong, 0);
+    speak(p);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    end_ticket(t);
+}
+
 /* Without lease probes there is no lease to warn of. */
 ZKT_CASE(a_warning_needs_probes)
 {
