@@ -65,8 +65,8 @@ ZKT_CASE(a_warning_needs_its_signal_its_time_and_a_command)
 ZKT_CASE(a_time_that_is_too_long_is_reduced)
 {
     struct cli c;
-    assert_int_equal(CLI_RUN(&c, "-t", "4000", "lock", "--warn-signal", "USR1",
-                             "--warn-before", "3600", zkt_path(), "-c",
+    assert_int_equal(CLI_RUN(&c, "lock", "--warn-signal", "USR1", "--warn-before",
+                             "3600", zkt_path(), "-c",
                              "trap 'exit 1' USR1; sleep 3 & wait"),
                      0);
     assert_non_null(strstr(cli_err(&c), "--warn-before is reduced to "));

@@ -40,12 +40,11 @@ int64_t lease_doubt_ms(const struct lease *l)
     return kill_after(l) + margin(l);
 }
 
-/* The longest time from a warning to doubt. A lease that is renewed in time always has at least half a session timeout
- * left. */
+/* The most that a warning can come before doubt. A lease that is renewed in time is longer than half a session timeout. */
 static int64_t most_warn_ms(const struct lease *l)
 {
     int64_t session = grant_session_ms(l->grant), patience = lease_patience_ms(l);
-    return session / 2 - lesser(patience, session / 3) - margin(l);
+    return session * 2 / 5 - lesser(patience, session / 3) - margin(l);
 }
 
 /*
