@@ -99,3 +99,9 @@ No server is not known, or critical if it is asked for. Wrong usage is not known
   ZKR UNKNOWN -
   ZKR UNKNOWN -
   ZKR UNKNOWN -
+
+A report that cannot be written is no OK.
+
+  $ zkr check /p >/dev/full
+  2> zkr: cannot write the report; check where standard output goes
+  [3]

@@ -144,8 +144,13 @@ static int report(struct report *r)
     } else {
         print_line(r, names[r->state]);
     }
-    int status = cli_flush();
-    return status != 0 ? status : (int)r->state;
+    (void)cli_flush(); /* whose failure would be a second report */
+    if (ferror(stdout)) {
+        cli_divert(NULL);
+        cli_note("cannot write the report; check where standard output goes");
+        return UNKNOWN;
+    }
+    return (int)r->state;
 }
 
 static int take_failure(int status, const char *text)
