@@ -270,9 +270,9 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     if (servers && !zkr__servers_same(servers, link->servers)) {
         /*
          * If one list repeats an address and the next does not, libzookeeper may take both for equal:
-         * zkr__servers_odd().
+         * zkr__servers_odd(). While the handle has one server of the list, it may be the same with another port.
          */
-        move(c, servers, zkr__servers_include(servers, link->servers));
+        move(c, servers, link->home || zkr__servers_include(servers, link->servers));
     } else {
         zkr__mem_free(servers);
     }
