@@ -248,6 +248,9 @@ ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
  * session timeouts bring no suitable moment. A client with one server, or without a connection when the time has
  * passed, does nothing. A call while an earlier move is not over does nothing either.
  *
+ * Two addresses of one server, for instance of IPv4 and IPv6, count as two servers. A lease can become so short
+ * during the move that holds are warned (lease.h).
+ *
  * @c  borrowed.
  *
  * Returns ZKR_OK (the move is planned), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
@@ -255,7 +258,9 @@ ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
  * Blocks:   no. options.on_state is called with ZKR_STATE_SUSPENDED, and with ZKR_STATE_CONNECTED at the
  *           other server.
  * Threads:  any, callbacks too.
- * Session:  goes on. Holds, leaders and places in queues stay. Calls wait until the new connection is up.
+ * Session:  goes on. Holds, leaders and places in queues stay; only leaders with options.step_down_when_suspended step
+ *           down. Calls wait until the new connection is up, but a try (timeout 0) meanwhile fails with
+ *           ZKR_ENOANSWER.
  * Cost:     a connection, with the watches of the session.
  * Curator:  none.   Since: 0.2.
  */

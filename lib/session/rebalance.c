@@ -42,12 +42,12 @@ static char *server_at(const char *servers, size_t at)
     return zkr__mem_copy(servers, strcspn(servers, ",/"));
 }
 
-/* Return the server of the connection; NULL if it is not in the list, or if memory is short. */
-static char *find_home(zkr_client *c) ZKR__LOCKED
+/* Return the server of the connection, and its index in *at; NULL if it is not in the list, or if memory is short. */
+static char *find_home(zkr_client *c, size_t *at) ZKR__LOCKED
 {
     const struct zkr__link *link = c->link;
-    for (size_t i = 0; i < count(link->servers); i++) {
-        char *server = server_at(link->servers, i);
+    for (*at = 0; *at < count(link->servers); (*at)++) {
+        char *server = server_at(link->servers, *at);
         if (server && c->door->connected_to(link->zh, server)) {
             return server;
         }
@@ -56,23 +56,32 @@ static char *find_home(zkr_client *c) ZKR__LOCKED
     return NULL;
 }
 
-/* Return the next server to try; NULL if all have been tried, or if memory is short. */
-static char *next_server(zkr_client *c, const char *home) ZKR__LOCKED
+/*
+ * Return the next server to try; NULL if all have been tried, or if memory is short. The one at @home is left out before
+ * the choice: if it were passed over, the server behind it would get twice as many clients.
+ */
+static char *next_server(zkr_client *c, size_t home) ZKR__LOCKED
 {
     struct zkr__rebalance *r = &c->rebalance;
-    const char *servers = c->link->servers;
-    size_t n = count(servers);
-    while (r->tried < n) {
-        char *server = server_at(servers, (r->first + r->tried++) % n);
-        if (!server || strcmp(server, home) != 0) {
-            return server;
-        }
-        zkr__mem_free(server);
+    size_t others = count(c->link->servers) - 1;
+    if (r->tried >= others) {
+        return NULL;
     }
-    return NULL;
+    size_t step = 1 + (r->first + r->tried++) % others;
+    return server_at(c->link->servers, (home + step) % (others + 1));
 }
 
 /* --- moving --- */
+
+bool zkr__rebalance_due(const zkr_client *c, int64_t now)
+{
+    return c->rebalance.at != 0 && now >= c->rebalance.at;
+}
+
+static int64_t next_at(const zkr_client *c) ZKR__LOCKED
+{
+    return c->rebalance.at == 0 ? ZKR__NEVER : c->rebalance.at;
+}
 
 static int64_t end(zkr_client *c, int level, const char *why) ZKR__LOCKED
 {
@@ -108,8 +117,9 @@ static int64_t leave(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     struct zkr__link *link = c->link;
     zkr__follow_adopt(c);
-    char *home = find_home(c);
-    char *server = home ? next_server(c, home) : NULL;
+    size_t at;
+    char *home = find_home(c, &at);
+    char *server = home ? next_server(c, at) : NULL;
     if (!server) {
         bool alone = count(link->servers) == 1;
         zkr__mem_free(home);
@@ -141,14 +151,9 @@ static int64_t come_back(zkr_client *c, int64_t now) ZKR__LOCKED
     zkr__mem_free(link->home);
     link->home = NULL;
     zkr__follow_tell(c, link->servers, true);
-    return c->rebalance.at == 0
-               ? ZKR__NEVER
-               : end(c, ZKR_LOG_WARN, "no server has answered in time");
-}
-
-bool zkr__rebalance_due(const zkr_client *c, int64_t now)
-{
-    return c->rebalance.at != 0 && now >= c->rebalance.at;
+    return zkr__rebalance_due(c, now)
+               ? end(c, ZKR_LOG_WARN, "no server has answered in time")
+               : next_at(c);
 }
 
 int64_t zkr__rebalance_run(zkr_client *c, int64_t now)
@@ -162,15 +167,16 @@ int64_t zkr__rebalance_run(zkr_client *c, int64_t now)
     if (r->at == 0) {
         return ZKR__NEVER;
     }
-    if (!connected) {
-        return end(c, ZKR_LOG_INFO, "the connection was lost first");
-    }
-    if (link->home && !link->returns && !c->door->connected_to(link->zh, link->home)) {
+    if (connected && link->home && !link->returns &&
+        !c->door->connected_to(link->zh, link->home)) {
         link->returns = true;
         return end(c, ZKR_LOG_INFO, NULL);
     }
     if (now < r->at) {
         return r->at;
+    }
+    if (!connected) {
+        return end(c, ZKR_LOG_INFO, "the connection was lost first");
     }
     if (is_ready(c)) {
         return leave(c, now);

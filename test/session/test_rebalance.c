@@ -36,14 +36,20 @@ static bool is_elsewhere(const zkt_ensemble *e, zkr_client *c, int home)
     return at >= 0 && at != home && zkr_client_state(c) == ZKR_STATE_CONNECTED;
 }
 
-/* Without the pause. */
-static void rebalance_now(zkr_client *c)
+/* In @in_ms instead of a random pause. @first: chooses the server; -1 = a random one. */
+static void plan(zkr_client *c, int64_t in_ms, int first)
 {
     ZKT_MUST(zkr_client_rebalance(c));
     zkr__lock(c);
-    c->rebalance.at = zkr__now(c);
+    c->rebalance.at = zkr__now(c) + in_ms * ZKR__MS;
+    c->rebalance.first = first < 0 ? c->rebalance.first : (size_t)first;
     zkr__wake_by(c, c->rebalance.at);
     zkr__unlock(c);
+}
+
+static void rebalance_now(zkr_client *c)
+{
+    plan(c, 0, -1);
 }
 
 static bool is_planned(zkr_client *c)
@@ -202,6 +208,62 @@ ZKT_CASE(after_a_move_every_server_counts)
     zkt_proxy_cut(second);
     ZKT_EVENTUALLY(is_at(c, first), PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(c), id);
+}
+
+/* --- the choice, and its time --- */
+
+enum { PROXIES = 3 };
+
+static int at_which(zkr_client *c, zkt_proxy *const *p)
+{
+    int i = 0;
+    while (i < PROXIES && !is_at(c, p[i])) {
+        i++;
+    }
+    return i;
+}
+
+/* As the list has an order, the server behind the old one must not be preferred. */
+ZKT_CASE(each_other_server_is_as_likely)
+{
+    zkt_proxy *p[PROXIES];
+    int moves[PROXIES] = {0};
+    for (int i = 0; i < PROXIES; i++) {
+        p[i] = zkt_proxy_start(zkt_servers());
+    }
+    (void)snprintf(both, sizeof(both), "%s,%s,%s", zkt_proxy_host(p[0]),
+                   zkt_proxy_host(p[1]), zkt_proxy_host(p[2]));
+    zkr_client *c = zkt_client(both, SESSION_MS);
+    for (int i = 0; i < 2 * PROXIES; i++) {
+        int home = at_which(c, p), now = PROXIES;
+        plan(c, 0, i);
+        ZKT_EVENTUALLY((now = at_which(c, p)) != home && now < PROXIES, PATIENCE_MS);
+        ZKT_BECOMES(is_planned(c), false, PATIENCE_MS);
+        moves[(now - home + PROXIES) % PROXIES]++;
+    }
+    assert_int_equal(moves[1], PROXIES);
+    assert_int_equal(moves[2], PROXIES);
+}
+
+/* Only when the time has passed does it matter whether there is a connection; also for a client that has moved before. */
+ZKT_CASE(a_connection_may_break_before_the_move)
+{
+    zkr_client *c = begin();
+    for (int i = 0; i < 2; i++) {
+        zkt_proxy *home = i == 0 ? first : second, *other = i == 0 ? second : first;
+        int64_t before = zkt_reconnects(c);
+        plan(c, INT32_MAX, -1);
+        zkt_proxy_cut(other);
+        zkt_proxy_cut(home);
+        ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+        zkt_proxy_heal(home);
+        ZKT_EVENTUALLY(zkt_reconnects(c) > before && is_at(c, home), PATIENCE_MS);
+        assert_true(is_planned(c));
+        zkt_proxy_heal(other);
+        plan(c, 0, -1);
+        ZKT_EVENTUALLY(is_at(c, other), PATIENCE_MS);
+        ZKT_BECOMES(is_planned(c), false, PATIENCE_MS);
+    }
 }
 
 /* The pause spreads clients over 10 s, and a client with one server has nothing to do. */
