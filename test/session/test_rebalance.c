@@ -210,6 +210,41 @@ ZKT_CASE(after_a_move_every_server_counts)
     assert_int_equal(zkr_client_session_id(c), id);
 }
 
+/* Its delete is confirmed at the old server. */
+ZKT_CASE(a_client_may_end_during_a_move)
+{
+    zkr_mutex *m;
+    zkr_client *c = begin();
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), NULL));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_blackhole(second);
+    rebalance_now(c);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_destroy(m));
+    ZKT_MUST(zkr_client_finish(c, PATIENCE_MS));
+}
+
+/* The new list takes the place of the one server that the handle has at that moment. */
+ZKT_CASE(the_list_may_change_during_a_move)
+{
+    zkr_client *c = begin();
+    zkr_mutex *m = zkt_mutex(c);
+    int64_t id = zkr_client_session_id(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_blackhole(second);
+    rebalance_now(c);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_MUST(zkr_client_set_servers(c, zkt_servers()));
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_proxy_counters(first).open == 0, PATIENCE_MS);
+    ZKT_BECOMES(is_planned(c), false, PATIENCE_MS);
+    assert_int_equal(zkr_client_session_id(c), id);
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+}
+
 /* --- the choice, and its time --- */
 
 enum { PROXIES = 3 };
