@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-enum { SESSION_MS = 4000 };
+enum { SESSION_MS = 8000 };
 
 /* What it is told, it says. TERM ends it with status 7. */
 static const char command[] =
@@ -15,8 +15,8 @@ static const char command[] =
 static zkt_proxy *begin(struct cli *c, const char *subcommand)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    CLI_START(c, "-z", zkt_proxy_host(p), "-t", "4000", subcommand, "--warn-signal",
-              "USR1", "--warn-before", "1", zkt_path(), "-c", command);
+    CLI_START(c, "-z", zkt_proxy_host(p), "-t", "8000", subcommand, "--warn-signal",
+              "USR1", "--warn-before", "2", zkt_path(), "-c", command);
     ZKT_EVENTUALLY(strstr(cli_out(c), "up"), CLI_PATIENCE_MS);
     zkt_sleep_ms(SESSION_MS / 2); /* until three writes have been answered */
     assert_null(strstr(cli_out(c), "warned"));
@@ -52,6 +52,10 @@ ZKT_CASE(a_warned_command_may_go_on)
 ZKT_CASE(a_warning_needs_its_signal_its_time_and_a_command)
 {
     CLI_REFUSED(64, "lock", "--warn-signal", "USR1", "/p", "true");
+    CLI_REFUSED(64, "lock", "--warn-signal", "KILL", "--warn-before", "1", "/p",
+                "true");
+    CLI_REFUSED(64, "elect", "--warn-signal", "STOP", "--warn-before", "1", "/p",
+                "true");
     CLI_REFUSED(64, "lock", "--warn-signal", "USR1", "--warn-before", "0", "/p",
                 "true");
     CLI_REFUSED(64, "lock", "--warn-before", "1", "/p", "true");
