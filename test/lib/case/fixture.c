@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -21,26 +20,21 @@ enum { KEEPS_LINES = false };
 #else
 enum { KEEPS_LINES = true };
 #endif
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static char lines[LINES][LINE_SIZE];
-static int logged;
+static atomic_int logged; /* no lock, which a fork could copy locked */
 
 static void keep_line(int level, const char *line, void *ctx)
 {
-    pthread_mutex_lock(&log_lock);
-    (void)snprintf(lines[logged % LINES], LINE_SIZE, "%lld ms: %s",
-                   (long long)zkt_now_ms(), line);
-    logged++;
-    pthread_mutex_unlock(&log_lock);
+    (void)snprintf(lines[atomic_fetch_add(&logged, 1) % LINES], LINE_SIZE,
+                   "%lld ms: %s", (long long)zkt_now_ms(), line);
 }
 
 static void tell_lines(void)
 {
-    pthread_mutex_lock(&log_lock);
-    for (int i = logged > LINES ? logged - LINES : 0; i < logged; i++) {
+    int end = atomic_load(&logged);
+    for (int i = end > LINES ? end - LINES : 0; i < end; i++) {
         print_error("%s\n", lines[i % LINES]);
     }
-    pthread_mutex_unlock(&log_lock);
 }
 
 /* What stands at the path, when a check has failed, and what led to it. */
@@ -63,7 +57,7 @@ static void tell(void)
 int zkt_enter(void **state)
 {
     zkt_on_failure(tell);
-    logged = 0;
+    atomic_store(&logged, 0);
     (void)snprintf(path, sizeof(path), "%s", zkt_unique_path("t"));
     zkt_door_focus(NULL);
     zkt_baseline();
