@@ -3,62 +3,64 @@
  * @file client.h
  * A connection to a ZooKeeper ensemble that outlives its sessions.
  *
- * Open one client for all recipes of a process. It connects in the background, and re-connects. After the
- * end of a session it opens the next one (a new *epoch*) by itself. Besides the two threads of libzookeeper
- * it runs a service thread (timers, lease, new sessions) and a dispatch thread. All callbacks of the
- * application run on the dispatch thread, one at a time, in order, with no lock held. A callback may call
- * every function that does not say "Blocks: yes"; those return ZKR_ESTATE there.
+ * Open one client for all recipes of a process. The client connects and re-connects in the background. When its session
+ * ends, the client opens the next one (a new *epoch*). Besides the two threads of libzookeeper it runs a service thread
+ * (timers, lease, new sessions) and a dispatch thread. All callbacks of the application run on the dispatch thread, one
+ * at a time, in order, with no lock held. In a callback, functions that say "Blocks: yes" return ZKR_ESTATE; all others
+ * may be called.
  *
- * **Without a dispatch thread.** With options.dispatch_by_application there is no dispatch thread. Callbacks
- * then run inside zkr_client_dispatch(), on a thread of the application; whatever these headers say about the
- * dispatch thread applies to that thread. The descriptor of zkr_client_event_fd() tells poll(), epoll, libuv,
- * libevent, sd-event or GLib when to call it.
+ * **Without a dispatch thread.** With options.dispatch_by_application there is no dispatch thread. Callbacks then run
+ * inside zkr_client_dispatch(), on a thread of the application; whatever these headers say about the dispatch thread
+ * applies to that thread. Call it whenever the descriptor of zkr_client_event_fd() is readable: poll(), epoll, libuv,
+ * libevent, sd-event and GLib can wait for that.
  *
- * **Threads and signals.** The threads of a client are named `zkr-service` (the service thread and
- * libzookeeper's two), `zkr-dispatch`, `zkr-selector` for a started leader selector, and
- * `zkr-resolve` while the servers' names are resolved. They block all signals, whatever mask the program
- * sets and whenever it does so. So sigwait(), signalfd() and handlers work as if these threads did not
- * exist. Only SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS, which a fault raises in its own thread,
- * and SIGPROF, for profilers, are not blocked. Callbacks and take_leadership() run with that mask, and a
- * program that you start there inherits it: let the child set its mask before exec().
+ * **Threads and signals.** The threads of a client are named `zkr-service` (the service thread and libzookeeper's two),
+ * `zkr-dispatch`, `zkr-selector` for a started leader selector, and `zkr-resolve` while the servers' names are
+ * resolved. These threads block all signals, whatever mask the program sets, and whenever it sets one. So sigwait(),
+ * signalfd() and handlers work as if these threads did not exist. The exceptions are SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGTRAP and SIGSYS, which a fault raises in the thread that caused it, and SIGPROF, for profilers. Callbacks and
+ * take_leadership() run with this signal mask, and a program that you start there inherits the mask: set another one in
+ * the child before exec().
  *
  * All functions may be called from any thread, but not concurrently with zkr_client_close().
  * In a child made by fork() they return ZKR_ESTATE (or the neutral value that each one names). Open
  * another client there.
  *
- * **Watches.** The needed watches of one client may take 850,000 bytes: for each watch the length of its path, with the
- * chroot, and 4. ticket.h lists the needed watches. A request whose watch finds no room fails with ZKR_ELIMIT: use a
- * second client. A watch counts until its event comes or the session ends, even if the request that set it has timed
- * out. Other watches may take 150,000 bytes more. A path of more than 32,000 bytes has no room for a watch. The reason is
- * that libzookeeper names all watches of a session in one request when it re-connects, and servers drop a connection for
- * a request above jute.maxbuffer (1,048,575 bytes if not set).
+ * **Watches.** The needed watches of one client, which ticket.h lists, may take 850,000 bytes. Each watch takes the
+ * length of its path, chroot included, plus 4. A request without room for its watch fails with ZKR_ELIMIT: use a second
+ * client. A watch counts until its event arrives or the session ends, even if the request that set it has timed out.
+ * All other watches may take another 150,000 bytes. A path of more than 32,000 bytes cannot be watched. The limits
+ * exist because libzookeeper lists all watches of a session in one request when it re-connects, and servers drop a
+ * connection that sends a request above jute.maxbuffer (1,048,575 bytes by default).
  *
- * A session may connect but get no answer, for instance where servers set a lower jute.maxbuffer. After 8 such
- * connections in a row, and a session timeout without any answer, the client gives the session up and opens the next
- * one. The nodes of the old session are deleted when it times out. Otherwise the session would never end,
- * because each connection renews it.
+ * A session may connect but get no answers, for instance where servers have a lower jute.maxbuffer. After 8 such
+ * connections in a row, and a session timeout without any answer, the client abandons the session and opens the next
+ * one. The nodes of the old session are deleted when it times out. A client that kept re-connecting would keep this
+ * session alive for ever.
  *
- * **Permissions.** Servers from 3.8.4 and 3.9.2 on, and Debian 12's, do not tell a client what happens to a node while
- * it may not read that node, nor of new and deleted children while it may not read their parent; and the watch is spent
- * (CVE-2024-23944). So nobody relies on watches alone: after four to eight session timeouts without news, and again and
- * again, one read looks at the node ahead of a waiter, at the permits or the contenders that somebody waits for, at a
- * maximum, and, with options.watch_node or on_revoke, at a node that is held. A node ahead that may not be read for a
- * while is still waited for. If the servers refuse to list the path, an acquire fails with ZKR_EAUTH.
- * Do not take READ of a lock's path from clients that use it: if the path is deleted meanwhile, and made again, they
- * count on for up to eight session timeouts with numbers of the old one, and if others have come as often, two hold.
+ * **Permissions.** Servers from 3.8.4 and 3.9.2 on, and Debian 12's, send a client no event about a node that the
+ * client may not read at that moment, and no event about children whose parent it may not read; the watch is used up
+ * all the same (CVE-2024-23944). So the client does not rely on watches alone. After every four to eight session
+ * timeouts without an event, it reads what it watches: the node ahead of a waiter, permits or contenders that somebody
+ * waits for, a maximum, and, with options.watch_node or on_revoke, the held node. A waiter goes on waiting for a node
+ * ahead that it may not read for a while. If the servers refuse to list the path, an acquire fails with ZKR_EAUTH. Do
+ * not withdraw READ on a lock's path from clients that use the lock. If the path is then deleted and created again,
+ * these clients go on with the sequence numbers of the old path for up to eight session timeouts, and two contenders
+ * may hold once the new numbers reach the old ones.
  *
- * In all functions of all headers, timeouts are milliseconds. ZKR_FOREVER (-1) is no limit, and anything
- * below that is ZKR_EINVAL.
+ * In all functions of all headers, timeouts are milliseconds. ZKR_FOREVER (-1) means no limit; lower values fail with
+ * ZKR_EINVAL.
  *
- * **Cancellation** (pthread_cancel) is held off in all functions of all headers. A call that has
- * begun ends as if the thread had not been canceled, and the thread ends at its next cancellation
- * point after that. To end a wait from outside, use zkr_mutex_cancel(), a stop, zkr_client_shutdown()
- * or a timeout. Signals do not end a wait.
+ * **Cancellation** (pthread_cancel) is deferred in all functions of all headers. A running call completes as if the
+ * thread had not been canceled, and the thread ends at its next cancellation point after the call. To end a wait from
+ * another thread, use zkr_mutex_cancel(), the stop function of a latch or selector, or zkr_client_shutdown(). Signals
+ * do not end a wait.
  *
- * **Threads that end early.** A callback or a take_leadership() that ends its thread, by pthread_exit() or because the
- * thread is canceled, counts as one that returns. An open_handle that calls pthread_exit() counts as one that returns
- * NULL; it cannot be canceled. Another thread takes the place of a thread of the client. In destructors of
- * thread-specific data that run in a thread of the client or of a selector, all functions act as in its callbacks.
+ * **Threads that end early.** A callback or a take_leadership() that ends its thread, by pthread_exit() or by
+ * cancellation, is treated as if it had returned. An open_handle that calls pthread_exit() is treated as if it had
+ * returned NULL; it cannot be canceled. The client replaces a thread of its own that has ended. In a destructor of
+ * thread-specific data that runs in a thread of the client or of a selector, all functions act as in the callbacks of
+ * that thread.
  *
  * **Faults of the library.** A client checks its own state while it runs. If a check fails, the client logs
  * `event=fault`, loses its holds as at the end of a session, opens no further session, and behaves as after
@@ -103,18 +105,17 @@ enum zkr_client_states {
  *           there is no connection, so the client follows a server to a new address within the session.
  * @options  NULL = defaults; borrowed during the call.
  *
- * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown, a file of
- * options.tls_cert that cannot be read, no TLS in libzookeeper, ZKR_GUARDIAN_REQUIRED with open_handle),
- * ZKR_ENOMEM, ZKR_ESYS (no thread could be started, or no guardian that is required).
+ * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown, a file of options.tls_cert that
+ * cannot be read, no TLS in libzookeeper, ZKR_GUARDIAN_REQUIRED with open_handle), ZKR_ENOMEM, ZKR_ESYS (no thread
+ * could be started, or the required guardian could not).
  *
- * Blocks:   no; names are resolved and servers reached in the background. With ZKR_GUARDIAN_REQUIRED
- *           the first waits for the start of a process, at most 10 s.
- * Threads:  any. Starts two threads, or one with options.dispatch_by_application; libzookeeper starts two.
- *           If @servers has names, one more runs while they are resolved. libzookeeper aborts the program
- *           when it cannot start its two, for each session anew. So the client starts and ends two of its own
- *           before that, and if it cannot, tries again later. The risk that is left: others of the same user
- *           take that room in the same moment. Do not run close to the limit of threads (RLIMIT_NPROC,
- *           pids.max).
+ * Blocks:   no; names are resolved and servers reached in the background. With ZKR_GUARDIAN_REQUIRED the first call
+ *           waits at most 10 s for the guardian to start.
+ * Threads:  any. Starts two threads, or one with options.dispatch_by_application; libzookeeper starts two. If @servers
+ *           contains host names, one more thread runs while they are resolved. libzookeeper starts its two threads
+ *           again for each session, and aborts the program if it cannot. So the client first starts and ends two test
+ *           threads; if that fails, it opens the session later. Other processes of the same user may still take the
+ *           last threads in between: do not run close to the thread limit (RLIMIT_NPROC, pids.max).
  * Session:  requests options.session_timeout_ms.
  * Cost:     no round trip before it returns.
  * Curator:  CuratorFrameworkFactory.newClient + start.   Since: 0.1.
@@ -129,8 +130,8 @@ ZKR_API int zkr_client_open(zkr_client **out,
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_ECLOSED (it is shut down), ZKR_EINVAL, ZKR_ESTATE
- * (in a callback, or in a forked child). On ZKR_ETIMEDOUT zkr_last_error() has the last problem met.
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_ECLOSED (the client is shut down), ZKR_EINVAL, ZKR_ESTATE (in a
+ * callback, or in a forked child). On ZKR_ETIMEDOUT zkr_last_error() describes the last problem with the servers.
  *
  * Blocks:   yes, until connected or @timeout_ms.
  * Threads:  any.
@@ -171,9 +172,9 @@ ZKR_API const char *zkr_client_state_name(int state);
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * The client retries a delete that the servers refuse, for want of permission, with growing pauses until the delete
- * succeeds or the session ends; until then the node is not gone. It retries a refused search in the same way: the
- * search looks for the node of a create that got no answer.
+ * If the servers refuse a delete for lack of permission, the client retries it with growing pauses until the delete
+ * succeeds or the session ends. The client retries a refused search in the same way: it searches for the node of each
+ * create that got no answer.
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (the retries go on; if a delete or a search was refused, zk_rc of zkr_last_error()
  * is ZNOAUTH), ZKR_ECLOSED (the client is shut down; the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or in
@@ -181,7 +182,7 @@ ZKR_API const char *zkr_client_state_name(int state);
  *
  * Blocks:   yes, until confirmed or @timeout_ms.
  * Threads:  any.
- * Session:  the end of the session also confirms: all its nodes go with it.
+ * Session:  the end of the session also counts, because it deletes all nodes of the session.
  * Cost:     no request of its own; usually the rest of one round trip.
  * Curator:  none.   Since: 0.1.
  */
@@ -190,21 +191,22 @@ ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
 /**
  * End the session, and wait until every node of the client is confirmed gone.
  *
- * As zkr_client_flush() and zkr_client_close() in one round trip: the end of the session follows the deletes without a
- * wait for their answers. For a program that is about to exit, and wants to know that others can acquire what it held.
+ * This does the work of zkr_client_flush() and zkr_client_close() in one round trip, because the client ends the
+ * session without waiting for the answers to its deletes. It is for a program that must know before it exits that
+ * others can acquire the locks that it held.
  *
  * @c           borrowed; close it afterwards. From the call on no recipe can be made on it (ZKR_ECLOSED).
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * If the connection breaks before a server has confirmed the end of the session, the client connects again, to learn
- * whether the session is over, and else to end it. At the latest it counts as over one and a half session timeouts after
- * the last connection. The client first waits for the answers to its deletes with TLS, with open_handle, on ClickHouse
- * Keeper, if several sockets of the process are connected to its server, or if a sequence number of its locks was 2^30
- * or higher.
+ * If the connection breaks before a server has confirmed the end of the session, the client connects again and ends the
+ * session if the session still exists. One and a half session timeouts after the last connection, the session counts as
+ * over in any case. The client waits for the answers to its deletes before it ends the session in these cases: with
+ * TLS, with open_handle, on ClickHouse Keeper, if several sockets of the process are connected to its server, and if a
+ * sequence number of its locks was 2^30 or higher.
  *
- * Returns ZKR_OK (the nodes are gone), ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ETIMEDOUT (it goes on: call
- * again to wait on; if a delete or a search was refused, zk_rc of zkr_last_error() is ZNOAUTH), ZKR_EINVAL, ZKR_ESTATE
- * (in a callback, or in a forked child).
+ * Returns ZKR_OK (the nodes are gone), ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ETIMEDOUT (the client
+ * goes on: call again to wait longer; if a delete or a search was refused, zk_rc of zkr_last_error() is ZNOAUTH),
+ * ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, until confirmed or @timeout_ms.
  * Threads:  any.
@@ -217,10 +219,10 @@ ZKR_API int zkr_client_finish(zkr_client *c, int64_t timeout_ms);
 /**
  * Give the client another list of servers, for instance after a SIGHUP.
  *
- * If a server of the new list knows the session, session and holds continue there. If none does, the session is over,
- * and a new one begins. If the client is connected to a server of the new list, nothing changes until that connection
- * breaks. Otherwise it leaves its server as soon as no request is in flight, or after a second. Requests in flight then
- * have an unknown outcome, which the recipes handle by themselves.
+ * If a server of the new list knows the session, the session and its holds continue there. Otherwise the session is
+ * over, and a new one begins. If the client is connected to a server of the new list, nothing changes until that
+ * connection breaks. Otherwise the client leaves its server as soon as no request is in flight, or after a second. The
+ * outcome of requests in flight is then unknown; the recipes find it out.
  *
  * @c        borrowed.
  * @servers  as in zkr_client_open(), with the same chroot; borrowed during the call.
@@ -237,16 +239,16 @@ ZKR_API int zkr_client_finish(zkr_client *c, int64_t timeout_ms);
 ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
 
 /**
- * Move the session to another server of the list, chosen at random, with all that is held: for instance when all
- * servers run again after a restart that has left every client on some of them.
+ * Move the session, with all holds, to another server of the list, chosen at random: for instance after a rolling
+ * restart, when all servers run again but only some of them have clients.
  *
- * The client waits for a random time of at most 10 s, so that many clients that are called at once do not move
- * at once. Then it leaves its server at a moment without a request in flight, and, if it holds anything, with
- * at least three eighths of the session timeout left on the lease. It tries one other server after the other, each for
- * an eighth of the session timeout, and returns to its old server after each that does not answer. If no other server
- * answers, the client stays where it was, and logs event=not_rebalanced with the reason. The same happens if two
- * session timeouts bring no suitable moment. A client with one server, or without a connection when the time has
- * passed, does nothing. A call while an earlier move is not over does nothing either.
+ * The client first waits for a random time of at most 10 s, so that many clients do not move at the same moment. It
+ * then leaves its server when no request is in flight and, if it holds anything, at least three eighths of the session
+ * timeout are left on the lease. It tries the other servers one by one, each for an eighth of the session timeout, and
+ * returns to its old server after each one that does not answer. If no other server answers, or no suitable moment
+ * comes within two session timeouts, the client stays on its old server, and logs event=not_rebalanced with the reason.
+ * A client with a single server, or without a connection after the random time, does nothing. A call has no effect
+ * while an earlier move is not over.
  *
  * Two addresses of one server, for instance of IPv4 and IPv6, count as two servers. A lease can become so short
  * during the move that holds are warned (lease.h).
@@ -275,7 +277,7 @@ ZKR_API int zkr_client_rebalance(zkr_client *c);
  * renews their lease, until they are released. Releases, stops and destroys work as before. Then call
  * zkr_client_close(), which ends the session and deletes the nodes that are left in it.
  *
- * @c  borrowed. It stays shut down; to call this again is no error.
+ * @c  borrowed. It stays shut down; calling this again is no error.
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
@@ -295,16 +297,17 @@ ZKR_API int zkr_client_shutdown(zkr_client *c);
  * Returns ZKR_OK, ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ESTATE (in a callback,
  * or in a forked child).
  *
- * Blocks:   yes: one round trip, for the answers to requests in flight and to the end of the session (at
- *           most 2.5 s with a silent server), plus the running callback and the pending ones. With options.dispatch_by_application it runs those itself. It does not wait for a
- *           resolver that hangs: the thread and the client's memory are freed when the resolver answers.
+ * Blocks:   yes, for the answers to requests in flight and to the end of the session: one round trip, or at most 2.5 s
+ *           with a silent server. Also for the running callback and the pending ones; with
+ *           options.dispatch_by_application this call runs the pending ones itself. It does not wait for a name lookup
+ *           that hangs: when the lookup returns, its thread frees the client's memory.
  * Threads:  any but the dispatch thread. No other call on @c may run or follow, except those of
  *           callbacks, which can make no new recipe on it (ZKR_ECLOSED).
- * Session:  closed on the server, which deletes all its nodes at once. If the server cannot be reached, or
- *           does not answer in these times, the nodes go when the session expires there; with a guardian, when
- *           a server can be reached again (guardian.h). After
- *           the release of thousands of holds or tickets, call zkr_client_flush() first.
- * Cost:     1 round trip; 2 right behind a release in the cases that zkr_client_finish() lists.
+ * Session:  closed on the server, which deletes all its nodes at once. If the server cannot be reached, or does not
+ *           answer in time, the nodes are deleted when the session expires; with a guardian, as soon as a server can be
+ *           reached again (guardian.h). After the release of thousands of holds or tickets, call zkr_client_flush()
+ *           first.
+ * Cost:     1 round trip; 2 right after a release in the cases that zkr_client_finish() lists.
  * Curator:  CuratorFramework.close.   Since: 0.1.
  */
 ZKR_API int zkr_client_close(zkr_client *c);

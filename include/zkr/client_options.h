@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file client_options.h
- * What a client is opened with: its options and the callbacks among them.
+ * The options of a client, and the types of its callbacks.
  */
 #ifndef ZKR_CLIENT_OPTIONS_H
 #define ZKR_CLIENT_OPTIONS_H
@@ -29,8 +29,8 @@ enum zkr_log_level {
 
 /** For zkr_client_options.guardian. */
 enum zkr_guardian {
-    ZKR_GUARDIAN_REQUIRED = 1, /**< without one, zkr_client_open() fails */
-    ZKR_GUARDIAN_TRY = 2 /**< without one, a line is logged, perhaps as it connects */
+    ZKR_GUARDIAN_REQUIRED = 1, /**< zkr_client_open() fails without a guardian */
+    ZKR_GUARDIAN_TRY = 2 /**< a missing guardian is logged, perhaps at the connection */
 };
 
 /** Called at each change of state, on the dispatch thread. */
@@ -40,11 +40,11 @@ typedef void (*zkr_state_fn)(zkr_client *c, int state, void *ctx);
  * Called for each line of the log, on the dispatch thread; @line has no newline.
  *
  * The library logs one line for each event. A line consists of `key=value` pairs separated by spaces: `event`; `path`
- * and `node`, if it is about one; `session` and `epoch`; what belongs to the event; `reason`. A value that is not a
+ * and `node`, if the event concerns one; `session` and `epoch`; values of the event; `reason`. A value that is not a
  * plain word is in double quotes, with `\\`, `\"` and `\n` as in C. Lines have no time: add it when you print them.
- * Lines of libzookeeper about this client's connections are passed on unchanged; of those that say the same again,
- * as all do while there is no server, one a minute until the next connection. With more than 16 clients, the first
- * client gets the lines of those beyond the 16th.
+ * Lines of libzookeeper about this client's connections are passed on unchanged. Until the next connection, repeated
+ * lines are limited to one per minute. If the process has more than 16 clients, the first client gets the lines of
+ * clients beyond the 16th.
  */
 typedef void (*zkr_log_fn)(int level, const char *line, void *ctx);
 
@@ -59,16 +59,15 @@ typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
                                void *watcher_ctx);
 
 /**
- * Opens a ZooKeeper handle, for TLS, SASL or other initialisation that only the application
- * knows. Called on the service thread for each new session, and again when a handle gets no session within two
- * session timeouts, at least 5 s. @servers is a list of numeric addresses. Their number is odd, and one may stand
- * there twice, because libzookeeper does not try all addresses of an even list.
+ * Opens a ZooKeeper handle, for TLS, SASL or other initialisation that only the application knows. Called on the
+ * service thread for each new session, and again if a handle gets no session within two session timeouts (at least 5
+ * s). @servers is a list of numeric addresses. Their number is always odd, and one may be listed twice, because
+ * libzookeeper does not try all addresses of an even list.
  *
- * It must call a variant of zookeeper_init with exactly these arguments and no client id. It returns the
- * handle, which then belongs to the client, or NULL with errno set. It may wait for the handle to connect;
- * timers and new sessions are delayed meanwhile. A handle that it does not return it must close with
- * zookeeper_close(). When the servers have moved, the client gives the handle the new addresses by
- * zoo_set_servers().
+ * The function must call a variant of zookeeper_init with exactly these arguments and no client id. It returns the
+ * handle, which then belongs to the client, or NULL with errno set. It may wait for the handle to connect, which delays
+ * timers and new sessions. It must close any other handle with zookeeper_close(). When servers have moved, the client
+ * passes their new addresses to zoo_set_servers().
  */
 typedef struct _zhandle *(*zkr_open_handle_fn)(const char *servers,
                                                zkr_watcher_fn watcher,
@@ -90,34 +89,33 @@ typedef struct zkr_auth {
 typedef struct zkr_client_options {
     size_t size; /**< sizeof(zkr_client_options) */
     /**
-     * Timeout to request, from 100; default 10000; servers clamp it. A server that grants less than 100, or more than a
-     * day, is not believed: there is no session then. Holds are kept while servers answer each write within an eighth
-     * of it: see zkr_client_valid_for_ms().
+     * Session timeout to request, at least 100; default 10000; servers clamp it. The client refuses a session if the
+     * granted timeout is below 100 ms or above a day. Holds are kept while servers answer each write within an eighth
+     * of the granted timeout: see zkr_client_valid_for_ms().
      */
     int64_t session_timeout_ms;
     /**
-     * Limit for calls that wait for a server and have no timeout of their own (try, contenders);
-     * default 15000.
+     * Limit for calls that wait for a server and have no timeout of their own (a try, lists of contenders); default
+     * 15000.
      */
     int64_t connect_timeout_ms;
     int64_t retry_base_ms; /**< first pause of the exponential back-off; default 50 */
     int64_t retry_max_ms;  /**< longest pause; default 5000 */
     /**
-     * Retries in a row after which an acquire gives up with ZKR_ECONNLOSS; 0 = only its deadline
-     * ends it (default).
+     * An acquire fails with ZKR_ECONNLOSS after this many retries in a row; 0 = it retries until its deadline
+     * (default).
      */
     int64_t retry_attempts;
     /**
-     * Approximate pause between the lease probes while anything is held; 0 = session timeout / 12
-     * (default); more than a quarter of it counts as that; negative = no probes, and valid_for then
-     * returns ZKR_UNKNOWN. A shorter pause costs more writes and leaves a longer lease at the worst
-     * moment: of the session timeout, 0.2 with a quarter, 0.55 with a twelfth, 0.6 with a
-     * fifteenth.
+     * Approximate pause between the lease probes while anything is held; 0 = session timeout / 12 (default); values
+     * above a quarter of the session timeout count as a quarter; negative = no probes, and valid_for then returns
+     * ZKR_UNKNOWN. A shorter pause costs more writes, and leaves more lease at the worst moment: 0.2 of the session
+     * timeout with a pause of a quarter, 0.55 with a twelfth, 0.6 with a fifteenth.
      */
     int64_t lease_probe_ms;
     /**
-     * Owner text of our nodes; default "host/pid/thread". Lines after the first are fields,
-     * `key=value`: see zkr_contender_field().
+     * Owner text of the client's nodes; default "host/pid/thread". Lines after the first are fields, `key=value`: see
+     * zkr_contender_field().
      */
     const char *owner;
     const char *auth_scheme; /**< such as "digest"; NULL = none */
@@ -129,9 +127,8 @@ typedef struct zkr_client_options {
      */
     const struct ACL_vector *acl;
     /**
-     * Default ZKR_LOG_WARN; also applies to the lines of libzookeeper about this client's
-     * connections, which go to the same callback: up to ZKR_LOG_INFO, as its debug lines read freed
-     * memory (ZOOKEEPER-4809).
+     * The highest level that is logged; default ZKR_LOG_WARN. Lines of libzookeeper about this client's connections go
+     * to the same callback, but none above ZKR_LOG_INFO, because its debug lines read freed memory (ZOOKEEPER-4809).
      */
     int64_t log_level;
     zkr_log_fn log; /**< NULL = no log at all */
@@ -141,43 +138,41 @@ typedef struct zkr_client_options {
     zkr_open_handle_fn open_handle; /**< NULL = zookeeper_init() */
     void *open_handle_ctx;
     /**
-     * tickTime of the servers, if you know it: the lease then lasts longer for fewer probes.
-     * Default: half the session timeout, the longest possible tick unless minSessionTimeout is set. session_timeout_ms
-     * must be two ticks or more.
+     * tickTime of the servers. If you set it, the lease lasts longer with fewer probes. Default: half the session
+     * timeout, the longest possible tick unless minSessionTimeout is set. session_timeout_ms must be two ticks or more.
      */
     int64_t server_tick_ms;
     /**
-     * By how many parts per million the clocks of this machine and of a server may differ in rate,
-     * at most 500000; default 1000.
+     * The largest difference in rate between the clocks of this machine and of a server that the lease allows for, in
+     * parts per million; at most 500000; default 1000.
      */
     int64_t lease_margin_ppm;
     /**
-     * Not 0: one answered write alone does not count for the lease (see zkr_client_valid_for_ms());
-     * an acquire after an idle period then takes about a quarter of the session timeout longer.
+     * Not 0: a single answered write gives no lease (see zkr_client_valid_for_ms()); an acquire after an idle period
+     * then takes about a quarter of the session timeout longer.
      */
     int64_t lease_no_stopgap;
     /** Not 0: no dispatch thread; callbacks run in zkr_client_dispatch(). */
     int64_t dispatch_by_application;
     /**
-     * Credentials besides auth_scheme and auth_cert, in this order: a session may have several;
-     * NULL = none.
+     * Further credentials of a session, sent in this order after auth_scheme and auth_cert; NULL = none.
      */
     const zkr_auth *more_auth;
     int64_t more_auth_count; /**< entries of more_auth */
     /**
-     * Connect by TLS, with these PEM files: "CA,CERTIFICATE,KEY", and ",PASSWORD" if the key has
-     * one; NULL = no TLS. The port must be one for TLS (secureClientPort). The files are read again
-     * for each connection. Needs a libzookeeper that was built with OpenSSL; Debian's was not.
-     * Otherwise ZKR_EINVAL: use stunnel. libzookeeper accepts any server whose certificate is
-     * signed by that CA or by one that this machine trusts; it does not compare names.
+     * Connect by TLS, with these PEM files: "CA,CERTIFICATE,KEY", and ",PASSWORD" if the key has one; NULL = no TLS.
+     * The port must be one for TLS (secureClientPort). The files are read again for each connection. If libzookeeper
+     * was built without OpenSSL, as Debian's was, zkr_client_open() fails with ZKR_EINVAL: use stunnel. libzookeeper
+     * accepts any server whose certificate is signed by that CA or by one that this machine trusts; it does not compare
+     * names.
      */
     const char *tls_cert;
     /**
-     * Look ahead: the third and later waiters of a mutex also watch the node before the node ahead,
-     * and get the list and the lease that they need before it is their turn. Then one event grants,
-     * at any depth of the queue, after any wait. It costs two requests and four packets from the
-     * server more for each wait, and lease probes while the holder is the only one ahead.
-     * 0 = where a round trip takes a millisecond or longer (default); 1 = always; -1 = never.
+     * Look ahead: the third and later waiters of a mutex also watch the node ahead of their predecessor, and fetch the
+     * list and the lease that they need before their turn comes. Then a single event grants, at any depth of the queue
+     * and after any wait. Each wait costs two more requests and four more packets from the server, and lease probes
+     * while only the holder is ahead. 0 = only if a round trip takes a millisecond or longer (default); 1 = always; -1
+     * = never.
      */
     int64_t look_ahead;
     /**
@@ -188,26 +183,24 @@ typedef struct zkr_client_options {
      */
     int64_t guardian;
     /**
-     * Not 0: hand a mutex over to a waiter on this host without waiting for the servers. 0 = off
-     * (default). The process of the holder tells the process of the next one at the release, by a
-     * datagram socket, if both have the option and run as one user, in one network namespace and
-     * one process namespace. The queue, its order and the fencing tokens stay those of the servers.
+     * Not 0: hand a mutex over to a waiter on this host without waiting for the servers. 0 = off (default). At the
+     * release, the holder's process notifies the next holder's process through a datagram socket, if both have the
+     * option and run as the same user, in the same network namespace and the same process namespace. The servers still
+     * define the queue, its order and the fencing tokens.
      *
-     * The next holder begins while the servers still delete the node of the last one, for some
-     * milliseconds. Until then:
-     *  - `zkr status` and zkr_mutex_contenders() show the last holder;
-     *  - a server may not have the last holder's writes yet. The next zkr_client_get() of the new
-     *    holder syncs first; other reads of yours need a sync;
-     *  - a write of yours that has no answer when you release may come after writes of the next
-     *    holder. Wait for the answers of your own requests before you release. Writes by
-     *    zkr_mutex_multi() and zkr_mutex_release_multi(), and holds for which zkr_mutex_guard() was
-     *    called, need no such care: they are handed over by the servers;
-     *  - if the last holder dies just then, contenders without the option wait for the end of its
-     *    session.
+     * The next holder starts some milliseconds before the servers have deleted the node of the previous one. In that
+     * time:
+     *  - `zkr status` and zkr_mutex_contenders() show the previous holder;
+     *  - a server may not have the previous holder's writes yet. The new holder's next zkr_client_get() syncs first;
+     *    reads on a handle of your own need a sync;
+     *  - a write that has no answer when you release may take effect after writes of the next holder. Wait for the
+     *    answers to your own requests before you release. Writes by zkr_mutex_multi() and zkr_mutex_release_multi(),
+     *    and holds for which zkr_mutex_guard() was called, need no such care, because the servers then hand the lock
+     *    over;
+     *  - if the previous holder dies, contenders without the option wait for the end of its session.
      *
-     * A mutex with robust, keep_ms or data, a multi-lock, a read-write lock, a semaphore and leaders
-     * are handed over by the servers. The client has one thread and one descriptor more; its nodes
-     * have a field `nearby` in their data.
+     * The option does not change a mutex with robust, keep_ms or data, a multi-lock, a read-write lock, a semaphore or
+     * an election. The client has one more thread and one more descriptor, and its node data have a field `nearby`.
      */
     int64_t nearby;
 } zkr_client_options;
