@@ -66,8 +66,8 @@ typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
  *
  * The function must call a variant of zookeeper_init with exactly these arguments and no client id. It returns the
  * handle, which then belongs to the client, or NULL with errno set. It may wait for the handle to connect, which delays
- * timers and new sessions. It must close any other handle with zookeeper_close(). When servers have moved, the client
- * passes their new addresses to zoo_set_servers().
+ * timers and new sessions. If it opens a handle and does not return it, it must close that handle with
+ * zookeeper_close(). When servers have moved, the client passes their new addresses to zoo_set_servers().
  */
 typedef struct _zhandle *(*zkr_open_handle_fn)(const char *servers,
                                                zkr_watcher_fn watcher,

@@ -18,7 +18,7 @@ extern "C" {
 
 typedef struct zkr_contenders zkr_contenders;
 
-/** The recipe that a node belongs to, by its name. */
+/** The recipe of a node, as its name shows. */
 enum zkr_kind {
     ZKR_KIND_LOCK = 1,   /**< mutex, leader selector */
     ZKR_KIND_READ = 2,   /**< reader */
@@ -26,14 +26,15 @@ enum zkr_kind {
     ZKR_KIND_LEADER = 4, /**< leader latch */
     ZKR_KIND_LEASE = 5,  /**< permits of a semaphore */
     ZKR_KIND_OTHER =
-        6, /**< another recipe; counts by its number, once the server has given that out */
+        6, /**< another recipe; counts by its number if the server can have assigned it */
     ZKR_KIND_NODE = 7 /**< the path itself, an ephemeral node; only in surveys */
 };
 
 /** One contender; pointers live as long as the list. */
 typedef struct zkr_contender {
     const char *node; /**< name below the path */
-    /** First line of the node data as text, unprintable bytes as '?'; "" = none, or `asked`. Gzip is "compressed data". */
+    /** First line of the node data, unprintable bytes as '?'; "" = no data, or `asked` is set. Gzip: "compressed
+     * data". */
     const char *owner;
     int64_t session_id; /**< owner session; 0 = the node is not ephemeral */
     /** When it joined the queue, by the server's wall clock, ms since 1970. */
@@ -41,22 +42,22 @@ typedef struct zkr_contender {
     int64_t fencing_token; /**< its czxid */
     int64_t sequence;      /**< its sequence number: the lowest holds */
     int kind;              /**< ZKR_KIND_… */
-    /** It is the first, or a reader in a row of readers that begins with the first. */
+    /** It is the first entry, or a reader with only readers before it. */
     bool holds;
-    /** It has been asked to release: zkr_mutex_revoke(). The request replaces its owner text. A holder of this
-     * library writes the text back; those of Curator do not. */
+    /** It has been asked to release: see zkr_mutex_revoke(). The request replaces the owner text. Holders of this
+     * library restore the text; holders of Curator do not. */
     bool asked;
-    /** When it got the lock, by its own clock, ms since 1970; 0 = not known. A holder of this library that has an
-     * owner text writes this into its node about an eighth of the session timeout after the grant. It does not if, at
-     * that moment, a client without Curator's node names, such as aiozk, waits behind it: the write would use up that
-     * client's watch. Leader latches and selectors never do: their node data is the participant's id, for Curator too, and
-     * Curator's latch misses its turn if the node ahead of it is written to. */
+    /** Time of the grant by the holder's clock, ms since 1970; 0 = not known. A holder of this library that has an
+     * owner text writes this time into its node about an eighth of the session timeout after the grant. It omits the
+     * write if a client without Curator's node names, such as aiozk, waits behind it at that moment, because the write
+     * would use up that client's watch. Leader latches and selectors never write this time: their node data is the
+     * participant's id, for Curator too, and Curator's latch misses its turn if the node ahead of it changes. */
     int64_t held_since_ms;
-    /** The lines after the first; for zkr_contender_field(). NULL = none. */
+    /** The lines of the node data after the first, for zkr_contender_field(); NULL = none. */
     const char *fields;
-    /** Of ZKR_KIND_OTHER: the program that names its nodes so, such as "kazoo". NULL = not known. */
+    /** The program that gives nodes such names, for instance "kazoo"; only for ZKR_KIND_OTHER. NULL = not known. */
     const char *maker;
-    /** The contender with the lowest number holds. False: the order of the recipe is not known, and `holds` is a guess. */
+    /** The recipe grants in the order of the numbers. False: its order is not known, and `holds` is a guess. */
     bool ordered;
 } zkr_contender;
 
@@ -88,13 +89,13 @@ ZKR_API size_t zkr_contenders_count(const zkr_contenders *list);
 ZKR_API const zkr_contender *zkr_contenders_get(const zkr_contenders *list, size_t i);
 
 /**
- * A field in the node data of a contender, besides its owner text.
+ * A field in the node data of a contender. The owner text is not a field.
  *
- * After the first line, the data of a node may have lines `key=value`, with keys of [a-z_]. If you set an owner text
- * (options.owner of a client, a mutex, …), you may append such lines. `zkr` sets `user`, `command` and
- * `host`. The library adds `max` to the permits of a semaphore, and cuts an owner text of about 1000 bytes or more there,
- * at the end of a line if it has several. It adds `held_since_ms` and the negotiated `session_timeout_ms` to the node
- * of a long hold. If any of the lines has another form, there are no fields, and all of the data is `owner`.
+ * Fields are the lines `key=value` after the first line of the node data, with keys of [a-z_]. You may append such
+ * lines to an owner text that you set (options.owner of a client, a mutex, …). `zkr` sets `user`, `command` and `host`.
+ * The library adds `max` to the nodes of permits, in which it cuts an owner text of about 1000 bytes or more, at the
+ * end of a line if the text has several. It adds `held_since_ms` and the negotiated `session_timeout_ms` to the node of
+ * a long hold. If one of the lines has another form, there are no fields, and `owner` is all of the data.
  *
  * @c    an entry of a list; NULL has no fields.
  * @key  such as "user".

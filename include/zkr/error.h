@@ -19,11 +19,11 @@ extern "C" {
 #endif
 
 /**
- * All codes: name, value, whether the same call may succeed if it is made again, text. New codes are
- * only appended.
+ * All codes: name, value, whether a repeated call may succeed, text. New codes are only appended.
  *
- * An acquire returns ZKR_ETIMEDOUT if another holds the lock, and ZKR_ENOANSWER if no server has said who
- * does: not connected, or no answer in time. All other waits end with ZKR_ETIMEDOUT.
+ * At its deadline, an acquire returns ZKR_ETIMEDOUT if another contender holds the lock, and ZKR_ENOANSWER if no server
+ * has reported the holder, for lack of a connection or of an answer. At the deadline of any other wait, ZKR_ETIMEDOUT
+ * is returned.
  */
 #define ZKR_ERROR_MAP(X)                                                               \
     X(OK, 0, false, "success")                                                         \
@@ -56,8 +56,8 @@ enum zkr_code {
 };
 
 /**
- * Any other answer of ZooKeeper, kept as it is: ZKR_EZK(ZNOTEMPTY) == -1111. An acquire returns
- * ZKR_EZK(ZEPHEMERALONLOCALSESSION) if the servers grant local sessions and do not upgrade them
+ * Any other error code of ZooKeeper, which can be recovered with zkr_err_zk(): ZKR_EZK(ZNOTEMPTY) == -1111. An acquire
+ * returns ZKR_EZK(ZEPHEMERALONLOCALSESSION) if the servers grant local sessions and do not upgrade them
  * (localSessionsUpgradingEnabled=false).
  */
 #define ZKR_EZK(rc) ((rc)-1000)
@@ -87,7 +87,7 @@ ZKR_API const char *zkr_strerror(int code);
 /**
  * The name of a code, such as "ZKR_ETIMEDOUT".
  *
- * @code  any int. The name is "ZKR_EZK" for answers of ZooKeeper without a code of ours, "ZKR_E?" for others.
+ * @code  any int. The name is "ZKR_EZK" for codes of ZKR_EZK(), and "ZKR_E?" for unknown codes.
  *
  * Returns a constant, never NULL.
  *
@@ -98,12 +98,12 @@ ZKR_API const char *zkr_strerror(int code);
 ZKR_API const char *zkr_err_name(int code);
 
 /**
- * May the same call succeed if it is made again, with nothing changed by the caller?
+ * May the same call succeed if the caller repeats it without any change?
  *
  * @code  a code as returned by this library.
  *
- * Returns true for ZKR_ETIMEDOUT, ZKR_ENOANSWER, ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_EBUSY and for answers of
- * ZooKeeper that are transient (throttled, session moved).
+ * Returns true for ZKR_ETIMEDOUT, ZKR_ENOANSWER, ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_EBUSY and for transient errors of
+ * ZooKeeper (throttled, session moved).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -116,7 +116,7 @@ ZKR_API bool zkr_err_retriable(int code);
  *
  * @code  a code as returned by this library.
  *
- * Returns the ZOO_ERRORS value, or 0 if @code is not of that kind.
+ * Returns the ZOO_ERRORS value, or 0 if @code is not a ZKR_EZK() code.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -142,7 +142,7 @@ ZKR_API const zkr_error *zkr_last_error(void);
  * zkr/testing.h is.
  *
  * @code       a ZKR_E… code.
- * @sys_errno  errno, whose text is put behind the message; 0 = none.
+ * @sys_errno  errno; its text is appended to the message; 0 = none.
  * @path       the ZooKeeper path concerned; copied; NULL = none.
  * @message    one line for people; copied, and cut to fit; NULL = zkr_strerror() of @code.
  *

@@ -21,11 +21,11 @@ extern "C" {
 /**
  * Fill @op with a check that fails unless the lock node of the calling thread's hold exists.
  *
- * Put it first into a zoo_multi() or zoo_amulti() of your own, on any handle with the same
- * chroot. Once the hold is over, the whole multi fails with ZNONODE, whatever the clocks say. Wait for
- * its answer before you release: the next thread of the same client gets the lock at once, while the
- * node of this hold is still being deleted. With options.keep_ms the node outlives the hold: the check fails once the
- * lock has left the client.
+ * Make @op the first operation of a zoo_multi() or zoo_amulti() of your own, on any handle with the same chroot. Once
+ * the hold is over, the whole multi fails with ZNONODE, whatever the clocks say. Wait for the answer of the multi
+ * before you release, because after the release the next thread of the same client holds at once, while the servers
+ * still delete the node of this hold. With options.keep_ms the node outlives the hold, and the check fails only after
+ * the lock has left the client.
  *
  * @m   borrowed.
  * @op  filled on success. It points to a path that lives until the calling thread releases
@@ -43,7 +43,7 @@ extern "C" {
 ZKR_API int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op);
 
 /**
- * The same for a ticket: a check that fails unless the node of its hold exists.
+ * Fill @op with a check that fails unless the lock node of a ticket's hold exists. See zkr_mutex_guard().
  *
  * @t   borrowed.
  * @op  filled on success. It points to a path that lives until @t is released, so send the multi
@@ -63,14 +63,15 @@ ZKR_API int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op);
  * Write only while the calling thread holds @m: a zoo_multi() on the client's own session, with the check of
  * zkr_mutex_guard() before the operations.
  *
- * All operations are done, or none. The writes come before a later release, so the next holder sees them.
+ * Either all operations are done, or none. The servers apply the writes before a later release, so the next holder sees
+ * them.
  *
  * @m           borrowed.
- * @count       number of operations; 0 = only ask the servers whether the hold still exists.
+ * @count       number of operations; 0 = only check at the servers that the hold still exists.
  * @ops         made with zoo_create_op_init(), zoo_delete_op_init(), zoo_set_op_init() and zoo_check_op_init();
  *              borrowed during the call, with everything they point to. Paths are relative to the client's chroot.
- * @results     one for each of @ops, with the buffers and Stats that @ops name, filled when the servers have answered;
- *              NULL = not wanted.
+ * @results     one for each of @ops, filled when the servers have answered, like the buffers and Stats that @ops point
+ *              to; NULL = not wanted.
  * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = one try, as in zkr_mutex_acquire().
  *
  * Returns ZKR_OK (all was written).
@@ -80,11 +81,11 @@ ZKR_API int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op);
  * containers), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child), or the code of the first of @ops
  * that failed: ZKR_ENONODE, ZKR_EEXIST, ZKR_EAUTH, ZKR_EZK() for others.
  *
- * Returns one of these if it is unknown whether it was written: ZKR_ECONNLOSS (the connection was lost or the time was
- * over before the answer), ZKR_ECLOSED (zkr_client_shutdown(); calls that begin after that have written nothing).
+ * Returns one of these if the outcome is unknown: ZKR_ECONNLOSS (the connection broke or the timeout passed before the
+ * answer), ZKR_ECLOSED (zkr_client_shutdown(); calls that begin after the shutdown have written nothing).
  *
- * If you release while an answer is outstanding, the lock is not handed over at once: the next contender gets it
- * when the servers have done both.
+ * If you release while an answer is outstanding, the lock is not handed over at once: the next contender gets it when
+ * the servers have executed both the multi and the release.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.
@@ -99,13 +100,13 @@ ZKR_API int zkr_mutex_multi(zkr_mutex *m,
                             int64_t timeout_ms);
 
 /**
- * Write and release in one transaction: zkr_mutex_multi(), which also deletes the node of the hold.
+ * Write and release in one transaction: a zkr_mutex_multi() that also deletes the lock node.
  *
- * @m, @count, @ops, @results, @timeout_ms  as there.
+ * @m, @count, @ops, @results, @timeout_ms  as in zkr_mutex_multi().
  *
  * Returns as zkr_mutex_multi(), and ZKR_ESTATE also if @m is held more than once. @m is released after ZKR_OK, after
- * ZKR_ESESSION, after ZKR_ECLOSED, and if it is unknown what was written: then the node is deleted in the background.
- * After any other code it is held as before.
+ * ZKR_ESESSION, after ZKR_ECLOSED, and if the outcome is unknown: then the client deletes the node in the background.
+ * After any other code @m is held as before.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.
@@ -140,7 +141,7 @@ ZKR_API int zkr_ticket_multi(zkr_ticket *t,
                              int64_t timeout_ms);
 
 /**
- * zkr_mutex_release_multi() for a ticket, which still has to be destroyed.
+ * zkr_mutex_release_multi() for a ticket. The ticket must still be destroyed.
  *
  * @t                                   borrowed; do not destroy it before this returns.
  * @count, @ops, @results, @timeout_ms  as there.

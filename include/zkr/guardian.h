@@ -3,55 +3,56 @@
  * @file guardian.h
  * A process that ends a client's sessions when its own process has died: options.guardian.
  *
- * A process that is killed cannot close its session. Without a guardian its locks stay until the servers have
- * waited for the session timeout. The kernel of its machine knows sooner. With a guardian the next holder has the lock
- * in milliseconds after SIGKILL, a crash, an abort(), or an exit() without zkr_client_close().
+ * A process that is killed cannot close its session. Without a guardian its locks stay until the session times out at
+ * the servers. The kernel of the machine reports the death at once, so with a guardian the next holder has the lock
+ * milliseconds after SIGKILL, a crash, an abort(), or an exit() without zkr_client_close().
  *
- * **What it is.** The first zkr_client_open() with options.guardian starts the program `zkr-guardian`, by
- * posix_spawn(), and all clients of the process share it. It gets the id, the password, the servers, the timeout
- * and the credentials of each session by a socket pair, never by its arguments or its environment. It ends with the
- * last of these clients, or when it has done its work, or when the session timeout has passed since the process
- * died. It is a child of the process: a program that waits for any child (waitpid(-1)) may see its end, and may take
- * its status. It keeps only the environment variables for the dynamic linker, OpenSSL and sanitizers. So a CI server
- * that kills the processes whose environment names a job does not find it. It is in a session of its own (setsid), in
- * /, ignores the signals that can be ignored, and has no descriptor but its socket and its own. So a kill of the
- * process group of your program does not reach the guardian. If the guardian is killed, alone or with its whole
- * control group or container, sessions end as without a guardian, and a line of the log says so at the next
+ * **What it is.** The first zkr_client_open() with options.guardian starts the program `zkr-guardian` with
+ * posix_spawn(), and all clients of the process share this guardian. It gets the id, the password, the servers, the
+ * timeout and the credentials of each session through a socket pair, never in its arguments or its environment. It ends
+ * with the last of these clients, or when it has done its work, or when the session timeout has passed since the
+ * process died. The guardian is a child of the process, so a program that waits for any child (waitpid(-1)) may reap
+ * it. It keeps only the environment variables for the dynamic linker, OpenSSL and sanitizers, so a CI server that kills
+ * all processes with a job's name in their environment does not find it. It runs in a session of its own (setsid) and
+ * in the directory /, ignores all signals that can be ignored, and inherits no descriptor except its socket. So a
+ * signal to the process group of your program does not reach the guardian. If the guardian is killed, alone or with its
+ * whole control group or container, sessions end as without a guardian, and the client logs this at its next
  * connection.
  *
- * **When it acts.** When the process has ended, with all its threads, which a pidfd tells. Nothing else counts: not a
- * process that is stopped, frozen or in a debugger, not a main thread that has ended before others, not a descriptor
- * that was closed. A process that may still act keeps its session. After exec() the old program is gone, but its
- * process goes on. Then nobody ends the session, and the servers wait for its timeout. If the program closes the
- * guardian's socket (closefrom()), the guardian goes, after the session timeout.
+ * **When it acts.** The guardian acts when the process has ended with all its threads, which a pidfd reports. It does
+ * not act when the process is stopped, frozen or in a debugger, when the main thread ends before others, or when a
+ * descriptor is closed: a process that may still act keeps its session. After exec() the old program is gone, but its
+ * process lives on. Then nobody ends the session, and it lasts until its timeout. If the program closes the guardian's
+ * socket (closefrom()), the guardian exits after the session timeout.
  *
- * It also ends the session of a client that was closed while it had no connection, or got no answers, when a server can
- * be reached again. Without a guardian such a session lasts until its timeout. If the process has no other client, the
- * guardian does that as a process that is no longer its child.
+ * If a client is closed while it has no connection or gets no answers, the guardian ends its session as soon as a
+ * server can be reached. Without a guardian such a session lasts until its timeout. If the process has no other client,
+ * the guardian does this work in a process that is no longer its child.
  *
- * **What the process had already sent** may arrive after its death, at a server or on a disk of the network. Until now
- * the session timeout lay between the death of a holder and the next holder; with a guardian it is milliseconds. Pass
- * the fencing token to what the lock protects: see docs/loss.md.
+ * **Late writes.** Data that the process sent before its death may arrive afterwards, at a server or on a network disk.
+ * Without a guardian the next holder begins a session timeout after the death; with a guardian it begins milliseconds
+ * after. Pass the fencing token to what the lock protects: see docs/loss.md.
  *
- * **Children** that act under a lock of this process outlive it. Name their process group by zkr_client_guard_group():
- * the guardian kills the group, and ends the sessions when all of the group are gone. If children may leave the group,
- * let a supervisor process end them and wait for them: zkr_client_guard_pipe().
+ * **Children** that act under a lock of this process outlive it. Register their process group with
+ * zkr_client_guard_group(): the guardian then kills the group, and ends the sessions when no process of the group is
+ * left. If children may leave the group, let a supervisor process end them and wait for them: see
+ * zkr_client_guard_pipe().
  *
  * **Servers that give each connection a new session.** On servers such as ClickHouse Keeper no other process can end
  * the session of a client. There the guardian opens a session of its own, lists the paths in which the client may have
- * nodes, and deletes the nodes of the client's session. It knows up to 1024 such paths of a client. If a client uses
- * more, or uses them faster than the guardian reads, the nodes in the others stay until the session times out, and the
- * log says so (`guardian_full`, ZKR_LOG_INFO). Nodes of sessions that the client lost before also stay until those
- * sessions time out, unless the client has deleted them. If the session is already over, the guardian cannot tell
- * whether the servers are of that kind, and lists the paths on any server.
+ * nodes, and deletes the nodes of the client's session. The guardian knows up to 1024 such paths of a client. If a
+ * client uses more paths, or adds them faster than the guardian reads, nodes at the remaining paths stay until the
+ * session times out, and the client logs `guardian_full` (ZKR_LOG_INFO). Nodes of the client's earlier sessions also
+ * stay until those sessions time out, unless the client has deleted them. If the session is already over, the guardian
+ * cannot tell whether the servers are of this kind, so it lists the paths on any server.
  *
- * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into
- * another PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the
- * guardian connects by itself, with options.tls_cert if that is given. It begins with the server to which the
- * client was connected last, and leaves a silent server after a twelfth of the session timeout. It sends the
- * client's credentials only to servers that demand them (enforce.auth.enabled), and before it deletes nodes. The
- * program is where it was installed with the library, or what $ZKR_GUARDIAN_PATH names; programs with raised
- * privileges (AT_SECURE) do not heed that variable.
+ * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. There is no guardian for a process that has put its
+ * children into another PID namespace (unshare(CLONE_NEWPID)), nor for a client with options.open_handle, because the
+ * guardian opens its own connections (with options.tls_cert if set). The guardian first tries the server to which the
+ * client was connected last, and leaves a silent server after a twelfth of the session timeout. It sends the client's
+ * credentials only to servers that demand them (enforce.auth.enabled), and before it deletes nodes. The program file is
+ * the one that was installed with the library, or the one that $ZKR_GUARDIAN_PATH names; programs with raised
+ * privileges (AT_SECURE) ignore that variable.
  */
 #ifndef ZKR_GUARDIAN_H
 #define ZKR_GUARDIAN_H
@@ -67,22 +68,22 @@ extern "C" {
 #endif
 
 /**
- * Name the process group that acts under the holds of this client.
+ * Register the process group that acts under the holds of this client.
  *
- * When this process has died, the guardian kills the group by SIGKILL, and closes the sessions of the client only when
- * no process of the group is left. Processes that have left the group (setsid(), setpgid()) escape it. A group that
- * cannot be killed, as a process of another user in it or in an uninterruptible sleep, keeps the sessions open until
- * they expire.
+ * When this process has died, the guardian kills the group with SIGKILL, and closes the sessions of the client only
+ * when no process of the group is left. Processes that have left the group (setsid(), setpgid()) are not killed. If a
+ * process of the group cannot be killed, because it belongs to another user or is in an uninterruptible sleep, the
+ * sessions stay open until they expire.
  *
- * Name the group before its processes act: for instance, let a forked child wait for a byte in a pipe before it calls
- * exec(). And name 0 when the group is gone.
+ * Register the group before its processes act: for instance, let a forked child wait for a byte in a pipe before it
+ * calls exec(). Register 0 when the group is gone.
  *
  * @c      borrowed.
- * @group  its number, while its leader has not been waited for; 0 = none any more. Replaces the one before.
+ * @group  its id, while its leader has not been reaped; 0 = no group. Replaces the earlier group or pipe.
  *
- * Returns ZKR_OK, ZKR_EINVAL (no such group, 1, or that of this process), ZKR_ESTATE (the client has no guardian: none
- * was asked for or could be started, or it has ended; or in a forked child), ZKR_ESYS (the guardian cannot be told: do
- * not start what would act under the holds, as it would not be ended first).
+ * Returns ZKR_OK, ZKR_EINVAL (no such group, 1, or that of this process), ZKR_ESTATE (the client has no guardian,
+ * because none was requested, none could be started, or it has ended; or in a forked child), ZKR_ESYS (the guardian
+ * cannot be notified: do not start processes that act under the holds, because the guardian would not kill them first).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -91,18 +92,19 @@ extern "C" {
 ZKR_API int zkr_client_guard_group(zkr_client *c, int64_t group);
 
 /**
- * Name a pipe by which a supervisor process reports that nothing acts under the holds of this client any more.
+ * Register a pipe through which a supervisor process reports that no process acts under the holds of this client any
+ * more.
  *
  * The supervisor starts the processes that act. When this process has died, the supervisor ends them, in whatever
  * process group or session they are, waits until all of them are gone, and then writes a byte into the pipe. The
  * guardian closes the sessions of the client only when it has read that byte. It kills nothing. If the last writing
  * end is closed without a byte, for instance because the supervisor was killed, the sessions last until they expire.
  *
- * Name the pipe before anything acts. Only the supervisor may have its writing end. When all processes are gone, name
- * the group 0 (zkr_client_guard_group()).
+ * Register the pipe before any process acts. Only the supervisor may have its writing end. When all processes are gone,
+ * register the group 0 (zkr_client_guard_group()).
  *
  * @c   borrowed.
- * @fd  the reading end; the guardian gets a copy. Replaces the pipe or the group before.
+ * @fd  the reading end; the guardian gets a copy. Replaces the earlier pipe or group.
  *
  * Returns ZKR_OK, ZKR_EINVAL (not a pipe), ZKR_ESTATE and ZKR_ESYS as zkr_client_guard_group().
  *
