@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file leader_latch.h
- * Leader election: of all started latches on a path one leads, until it stops or loses its leadership.
+ * Leader election: one of the started latches on a path leads, until it stops or loses its leadership.
  *
- * Mirrors Curator's LeaderLatch and shares its paths: each candidate is one protected
- * ephemeral-sequential node `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest
- * number leads. On one path only the number counts, not the prefix: latches, leader selectors and
- * mutexes there exclude each other. So give each election a path of its own.
+ * Mirrors Curator's LeaderLatch and shares its paths: each candidate is one protected ephemeral-sequential node
+ * `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest number leads. The order depends on the numbers
+ * only, not on the prefixes, so latches, leader selectors and mutexes on the same path exclude each other. Give each
+ * election a path of its own.
  *
- * **Candidacy.** A started latch joins by itself as soon as a server is there. It keeps its place
- * over a re-connect in the same session. When its node is gone, it joins again at the tail. Transient
- * errors are retried for ever. A permanent error (not authorised, no chroot, sequence numbers used
- * up) ends the candidacy: zkr_leader_latch_await() and zkr_leader_latch_state() return its code, and
- * on_failed is called. zkr_leader_latch_start() tries again.
+ * **Candidacy.** A started latch joins the queue as soon as a server can be reached. It keeps its place across
+ * re-connections in the same session. If its node is gone, the latch joins again at the tail. Transient errors are
+ * retried for ever. A permanent error (not authorised, no chroot, sequence numbers used up) ends the candidacy:
+ * zkr_leader_latch_await() and zkr_leader_latch_state() return its code, and on_failed is called.
+ * zkr_leader_latch_start() tries again.
  *
- * **Loss.** The latch leads until its lease ends (zkr_client_valid_for_ms()), even if no server can be
- * reached. Then leadership is lost, but the node stays: if the session turns out to be alive, the latch
- * leads again with its old place and its old token, because nobody can have led in between. Check
- * zkr_leader_latch_term_valid_for_ms() before each step that cannot be undone. Pass the fencing token, which
- * is the number of the term, to whatever the leader writes to.
+ * **Loss.** The latch leads until its lease ends (zkr_client_valid_for_ms()), even if no server can be reached. Then
+ * leadership is lost, but the node stays: if the session turns out to be alive, the latch leads again with its old
+ * place and its old token, because nobody can have led in between. Check zkr_leader_latch_term_valid_for_ms() before
+ * each step that cannot be undone. Pass the fencing token, which identifies the term, to the resources that the leader
+ * writes to.
  *
- * **Terms.** Another latch may lead between two terms of a latch. Work that began in the first term must not take an
- * answer about the second for its own. So when the work begins, keep the token from on_gain or
- * zkr_leader_latch_fencing_token(), and check that term alone. The functions that take no token report no leadership
- * from the end of a term until its on_loss has returned. So end the work of a term in its on_loss.
+ * **Terms.** Another latch may lead between two terms of a latch, so work of the first term must not rely on a check of
+ * the second. When the work begins, keep the token from on_gain or zkr_leader_latch_fencing_token(), and check only the
+ * term of that token. The functions that take no token report no leadership from the end of a term until its on_loss
+ * has returned. So end the work of a term in its on_loss.
  *
- * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call
- * every function that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain
- * is called only while the latch leads: a term that ends before its on_gain could run causes no
- * callback at all. With step_down_when_suspended, nor does a disconnection that is over before its on_loss could run.
- * If the lease ended, on_loss is called even if the lease has begun anew by then.
+ * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call every function
+ * that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain is called only while the latch
+ * leads: a term that ends before its on_gain could run causes no callback at all. With step_down_when_suspended, a
+ * disconnection that ends before its on_loss could run causes no callback either. If the lease ended, on_loss is called
+ * even if the lease has been renewed by then.
  *
- * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and whatever others write into its
- * node, it goes on. It never writes to its node itself.
+ * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and the latch ignores whatever
+ * others write into its node. The latch itself never writes to its node.
  *
  * A latch needs no thread of its own and less than 4 KiB of memory.
  */
@@ -53,11 +53,11 @@ extern "C" {
 
 typedef struct zkr_leader_latch zkr_leader_latch;
 
-/** What zkr_leader_latch_state() returns, besides codes of failures. */
+/** Results of zkr_leader_latch_state(), besides error codes. */
 enum zkr_leader_latch_states {
     ZKR_LATCH_STOPPED = 1, /**< not started, or stopped: no candidate */
     ZKR_LATCH_WAITING, /**< a candidate, or about to join, or on_loss has not returned yet */
-    ZKR_LATCH_LEADING /**< the leader, surely, now */
+    ZKR_LATCH_LEADING /**< surely the leader now */
 };
 
 /** How to stop. */
@@ -77,8 +77,9 @@ typedef void (*zkr_leader_latch_loss_fn)(zkr_leader_latch *l,
                                          void *ctx);
 
 /**
- * Called at most once for each term, between its on_gain and its on_loss, when less than options.warn_ms of the lease is
- * left: save the work of the term. lease.h has the rules. @fencing_token is that of the term, @left_ms the rest of the lease.
+ * Called at most once for each term, between its on_gain and its on_loss, when less than options.warn_ms of the lease
+ * is left: save the work of the term. lease.h has the rules. @fencing_token identifies the term; @left_ms is the rest
+ * of the lease.
  */
 typedef void (*zkr_leader_latch_warn_fn)(zkr_leader_latch *l,
                                          int64_t fencing_token,
@@ -88,27 +89,26 @@ typedef void (*zkr_leader_latch_warn_fn)(zkr_leader_latch *l,
 /** Called once when a candidacy ends for good; @code is a ZKR_E… code. */
 typedef void (*zkr_leader_latch_failed_fn)(zkr_leader_latch *l, int code, void *ctx);
 
-/** Called after candidates of any process came or went. One call may stand for several changes. */
+/** Called after a candidate of any process has joined or left. One call may report several changes. */
 typedef void (*zkr_leader_latch_contenders_fn)(zkr_leader_latch *l, void *ctx);
 
 /** Options of zkr_leader_latch_create(). Zero in a field means its default. */
 typedef struct zkr_leader_latch_options {
     size_t size;                      /**< sizeof(zkr_leader_latch_options) */
-    zkr_leader_latch_gain_fn on_gain; /**< NULL = none, as the next ones */
+    zkr_leader_latch_gain_fn on_gain; /**< NULL = none, for all callbacks */
     zkr_leader_latch_loss_fn on_loss;
     zkr_leader_latch_failed_fn on_failed;
-    zkr_leader_latch_contenders_fn on_contenders; /**< from create on, started or not */
+    zkr_leader_latch_contenders_fn on_contenders; /**< called even if not started */
     void *ctx;                                    /**< for all of them */
     /**
-     * Not 0: leads only while connected, as with Curator's standard policy; 0: up to the lease
-     * bound.
+     * Not 0: the latch leads only while it is connected, as with Curator's standard policy; 0: until its lease ends.
      */
     int64_t step_down_when_suspended;
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
     /**
-     * Call on_warn once for each term when less than so many milliseconds of its lease are left. At most a third of the
-     * session timeout; 0 = no warning. Needs on_warn, and on_warn needs it. See lease.h. Not with probes turned off.
+     * Call on_warn once in each term, when less than this many milliseconds of the lease are left: at most a third of
+     * the session timeout; 0 = no warning. Set both or neither of warn_ms and on_warn. Needs lease probes. See lease.h.
      */
     int64_t warn_ms;
     zkr_leader_latch_warn_fn on_warn;
@@ -133,8 +133,8 @@ typedef struct zkr_leader_latch_options {
  *
  * Blocks:   no.   Threads:  any; starts none.
  * Session:  the object outlives sessions.
- * Cost:     no request; with on_contenders one, and a watch that stays while the latch does. If the client has no room
- *           for the watch (client.h), on_contenders comes up to eight session timeouts late.
+ * Cost:     no request; with on_contenders one, and a watch for the life of the latch. If the client has no room for
+ *           the watch (client.h), on_contenders is called up to eight session timeouts late.
  * Curator:  new LeaderLatch(client, path, id).   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
@@ -152,7 +152,7 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes or watches: ticket.h). Errors of servers are reported later, by
  * state, await and on_failed.
  *
- * Blocks:   no; no server need be there.
+ * Blocks:   no; needs no connection.
  * Threads:  any.
  * Session:  joins again in each new session.
  * Cost:     1 round trip from here to leading on a free path (create and list are sent together).
@@ -161,31 +161,31 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
 ZKR_API int zkr_leader_latch_start(zkr_leader_latch *l);
 
 /**
- * Say whether the latch may lead. A new latch is fit. While it is not, it is no candidate, started or not; a leader steps
- * down, and others follow. When it is fit again it joins at the tail, if it is started.
+ * Set whether the latch may lead. A new latch is fit. An unfit latch is no candidate, even if it is started; an unfit
+ * leader steps down, and the next candidate leads. A started latch that becomes fit again joins at the tail.
  *
- * So a health check can take a process out of the election for a while. Threads in zkr_leader_latch_await() stay, and
- * zkr_leader_latch_state() is ZKR_LATCH_WAITING. End what has to be led before the leader becomes unfit: the next one may
- * lead as soon as this returns.
+ * A health check can use this to take a process out of the election for a while. Meanwhile, threads in
+ * zkr_leader_latch_await() keep waiting, and zkr_leader_latch_state() returns ZKR_LATCH_WAITING. End the work of the
+ * leader before you make the latch unfit, because another candidate may lead as soon as this call returns.
  *
  * @l    borrowed.
- * @fit  0: not fit.
+ * @fit  0 = not fit; any other value = fit.
  *
- * Returns ZKR_OK, also when it was so before; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, also if this changes nothing; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no. A leader's on_loss follows, with ZKR_LOST_STOPPED.
  * Threads:  any.
- * Session:  counts in all sessions; no server need be there.
+ * Session:  applies to all sessions; needs no connection.
  * Cost:     0 round trips waited for; 1 request to step down, and as zkr_leader_latch_start() to join.
  * Curator:  none (LeaderLatch.close, and a new latch).   Since: 0.2.
  */
 ZKR_API int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit);
 
 /**
- * Leave the election, and give leadership up. May be called before a server was found, and more than once.
+ * Leave the election, and give leadership up. May be called before a server was reached, and more than once.
  *
- * When this returns, no on_gain, on_loss or on_failed of this candidacy runs, and none follows. There is one
- * exception: called in a callback with ZKR_LATCH_NOTIFY, on_loss follows after that callback has returned.
+ * When this returns, no on_gain, on_loss or on_failed of this candidacy runs, and none follows. There is one exception:
+ * if a callback makes this call with ZKR_LATCH_NOTIFY, on_loss follows after that callback has returned.
  *
  * @l     borrowed.
  * @mode  ZKR_LATCH_SILENT, or ZKR_LATCH_NOTIFY: on_loss is called if on_gain was called.
@@ -204,13 +204,12 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
  * Wait until the latch leads.
  *
  * @l           borrowed; started.
- * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
+ * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK (it surely led a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
- * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the
- * candidacy: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED
- * (the client is shut down), ZKR_ELIMIT (it has too many nodes or watches), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another
- * permanent error.
+ * Returns ZKR_OK (the latch surely led a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile), ZKR_ESTATE (not
+ * started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the candidacy: ZKR_EAUTH,
+ * ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut down),
+ * ZKR_ELIMIT (the client has too many nodes or watches), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another permanent error.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -225,10 +224,10 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  *
  * @l  borrowed.
  *
- * Returns true if it does; false also for NULL and in a forked child. False when the lease bound has passed: the work of
- * the leader must have stopped by then. The result may turn true again in the same term: when a late answer moves the
- * bound before on_loss is called, and with step_down_when_suspended after a re-connect in the same session. Without that
- * option, a term is over for good once on_loss has been called. False also until on_loss of an earlier term has returned.
+ * Returns true if it does. Returns false after the end of the lease (the leader's work must have stopped by then),
+ * until on_loss of an earlier term has returned, for NULL, and in a forked child. The result may turn true again in the
+ * same term: if a late answer renews the lease before on_loss is called, and with step_down_when_suspended after a
+ * re-connect in the same session. Without that option, a term is over for good once on_loss has been called.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a remembered state.
@@ -317,7 +316,7 @@ ZKR_API int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size);
 
 /**
- * The id of the leader, whichever process it is in, as the servers see it.
+ * The id of the current leader, of any process, as the servers report it.
  *
  * @l     borrowed; need not be started.
  * @buf   filled on success, always terminated; unprintable bytes as '?'.
@@ -334,7 +333,7 @@ ZKR_API int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size);
 ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size);
 
 /**
- * All candidates in their order, of all processes and languages; the first leads.
+ * List the candidates of all processes and languages in queue order. The first one leads.
  *
  * @l    borrowed; need not be started.
  * @out  the list on success, empty when the path does not exist; free it with
@@ -346,14 +345,14 @@ ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
- * Cost:     2 round trips, however many candidates; nodes that go meanwhile are left out.
+ * Cost:     2 round trips, however many candidates; nodes deleted meanwhile are left out.
  * Curator:  LeaderLatch.getParticipants.   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out);
 
 /**
- * Wait until a candidate comes or goes. Counted from the last return of this call, of participants or of leader
- * on this object; if there was none, from this call.
+ * Wait until a candidate has joined or left since the last return of this function, of participants or of leader on
+ * this object; without such a return, since this call began.
  *
  * @l           borrowed; need not be started.
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
@@ -363,7 +362,7 @@ ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
- * Session:  waits across sessions; what changed in between counts.
+ * Session:  waits across sessions; changes between two sessions count.
  * Cost:     1 round trip to set the watch, 1 after each event.
  * Curator:  none.   Since: 0.1.
  */
@@ -372,8 +371,8 @@ ZKR_API int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms);
 /**
  * Free a latch.
  *
- * @l  taken on success; NULL is a no-op. Pending callbacks are dropped. A running one is waited for, unless
- *     this is called from it.
+ * @l  taken on success; NULL is a no-op. Pending callbacks are dropped. This waits for a running callback, unless that
+ *     callback makes the call.
  *
  * Returns ZKR_OK, ZKR_EBUSY (started, or a thread waits in it; nothing happened), ZKR_ESTATE (in a
  * forked child).

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file leader_selector.h
- * Leader election by a function: it runs while this process leads, and returns to give leadership up.
+ * Leader election with a function that runs while this process leads, and returns to give leadership up.
  *
- * Mirrors Curator's LeaderSelector and shares its paths. On the wire it is a mutex: nodes named
- * `_c_<uuid>-lock-NNNNNNNNNN` with the id as their data. So selectors exclude each other, and any
- * mutex on the same path.
+ * Mirrors Curator's LeaderSelector and shares its paths. On the wire a selector is a mutex, with nodes named
+ * `_c_<uuid>-lock-NNNNNNNNNN` and the id as their data. So selectors and mutexes on the same path exclude each other.
  *
- * **Rounds.** A started selector joins the queue. When it leads, it runs take_leadership() on a thread
- * of its own, never twice at once. When that function returns, it leaves the queue. With auto_requeue it
- * then joins again at the tail; otherwise zkr_leader_selector_requeue() makes it do so. Transient errors
- * are retried for ever. A permanent error (not authorised, no chroot, sequence numbers used up) ends the
- * candidacy: zkr_leader_selector_state() returns its code, and on_failed is called.
- * zkr_leader_selector_requeue() tries again.
+ * **Rounds.** A started selector joins the queue. When it leads, it runs take_leadership() on a thread of its own,
+ * never twice at once. When that function returns, the selector leaves the queue. With auto_requeue it then joins again
+ * at the tail; otherwise it does so after zkr_leader_selector_requeue(). Transient errors are retried for ever. A
+ * permanent error (not authorised, no chroot, sequence numbers used up) ends the candidacy: zkr_leader_selector_state()
+ * returns its code, and on_failed is called. zkr_leader_selector_requeue() tries again.
  *
- * **Loss.** Nothing can stop your function from outside. So sleep only in zkr_leadership_wait(), which
- * returns at once when leadership is lost, interrupted or stopped. Check zkr_leadership_valid_for_ms()
- * before each step that cannot be undone, and pass the fencing token to whatever you write to.
+ * **Loss.** Nothing can stop your function from outside. So sleep only in zkr_leadership_wait(), which returns at once
+ * when leadership is lost, interrupted or stopped. Check zkr_leadership_valid_for_ms() before each step that cannot be
+ * undone, and pass the fencing token to the resources that you write to.
  *
- * **Revocation.** A selector cannot be revoked: after zkr_mutex_revoke() on its path it writes its id
- * back into its node, and goes on.
+ * **Revocation.** A selector cannot be revoked: after zkr_mutex_revoke() on its path, it restores the id in its node,
+ * and goes on leading.
  */
 #ifndef ZKR_LEADER_SELECTOR_H
 #define ZKR_LEADER_SELECTOR_H
@@ -42,9 +40,9 @@ typedef struct zkr_leader_selector zkr_leader_selector;
 typedef struct zkr_leadership zkr_leadership;
 
 /**
- * Runs on the selector's own thread, with no lock held, while the selector leads. It may call every function
- * of this library, blocking ones too. To give leadership up, return, or end the thread (client.h). The thread blocks all
- * signals (see client.h): a program that you start there should unblock them first.
+ * Runs on the selector's own thread, with no lock held, while the selector leads. It may call every function of this
+ * library, blocking ones too. To give leadership up, return, or end the thread (client.h). The thread blocks all
+ * signals (client.h), so unblock them before you start a program there.
  */
 typedef void (*zkr_take_leadership)(zkr_leadership *lead, void *ctx);
 
@@ -53,10 +51,10 @@ typedef void (*zkr_leader_selector_failed_fn)(zkr_leader_selector *s,
                                               int code,
                                               void *ctx);
 
-/** What zkr_leader_selector_state() returns, besides codes of failures. */
+/** Results of zkr_leader_selector_state(), besides error codes. */
 enum zkr_leader_selector_states {
     ZKR_SELECTOR_STOPPED = 1, /**< not started, or stopped */
-    /** Started, not queued: the round is over, none was requested. */
+    /** Started, but not queued: the last round is over, and no other was requested. */
     ZKR_SELECTOR_IDLE,
     ZKR_SELECTOR_QUEUED,  /**< a candidate, about to join, or within requeue_delay_ms */
     ZKR_SELECTOR_LEADING, /**< take_leadership() runs, leadership lost or not */
@@ -67,12 +65,12 @@ enum zkr_leader_selector_states {
 typedef struct zkr_leader_selector_options {
     size_t size;              /**< sizeof(zkr_leader_selector_options) */
     int64_t auto_requeue;     /**< not 0: queue up again after each round */
-    int64_t requeue_delay_ms; /**< pause before that; gives other candidates a chance */
+    int64_t requeue_delay_ms; /**< pause before queueing up again, to let others lead */
     /** NULL = none; ctx is take_leadership()'s. */
     zkr_leader_selector_failed_fn on_failed;
     /**
-     * Not 0: a disconnect ends the round, as with Curator's LeaderSelectorListenerAdapter; 0: the
-     * lease bound.
+     * Not 0: a disconnection ends the round, as with Curator's LeaderSelectorListenerAdapter; 0: only the end of the
+     * lease does.
      */
     int64_t step_down_when_suspended;
     /** Not 0: missing parents become persistent, not container, nodes. */
@@ -120,7 +118,7 @@ ZKR_API int zkr_leader_selector_create(zkr_leader_selector **out,
  * child), ZKR_ESYS or ZKR_ENOMEM (no thread), ZKR_EINVAL. Errors of servers are reported later, by
  * state and on_failed.
  *
- * Blocks:   no; no server need be there.
+ * Blocks:   no; needs no connection.
  * Threads:  any; starts one thread, which runs until stopped.
  * Session:  joins the queue again in each new session.
  * Cost:     1 round trip from here to leading on a free path (create and list are sent together).
@@ -133,11 +131,11 @@ ZKR_API int zkr_leader_selector_start(zkr_leader_selector *s);
  *
  * @s  borrowed; started.
  *
- * Returns ZKR_OK, ZKR_EBUSY (one is requested already, by this or by auto_requeue), ZKR_ESTATE (not
- * started; in a forked child), ZKR_EINVAL.
+ * Returns ZKR_OK, ZKR_EBUSY (a round is requested already, by this call or by auto_requeue), ZKR_ESTATE (not started;
+ * in a forked child), ZKR_EINVAL.
  *
  * Blocks:   no.
- * Threads:  any, take_leadership() too: the round then follows this one.
+ * Threads:  any. In take_leadership(), the new round follows the running one.
  * Cost:     no request by the calling thread.
  * Curator:  LeaderSelector.requeue.   Since: 0.1.
  */
@@ -148,7 +146,7 @@ ZKR_API int zkr_leader_selector_requeue(zkr_leader_selector *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, ZKR_ENOTOWNER (it does not run), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, ZKR_ENOTOWNER (take_leadership() does not run), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -192,7 +190,7 @@ ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
 
 /**
- * Does the selector surely lead now, in whichever round? For work of one round, use zkr_leadership_valid_for_ms().
+ * Does the selector surely lead now, in any round? For work of one round, use zkr_leadership_valid_for_ms().
  *
  * @s  borrowed.
  *
@@ -206,7 +204,7 @@ ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
 ZKR_API bool zkr_leader_selector_has_leadership(zkr_leader_selector *s);
 
 /**
- * The id of the leader, whichever process it is in, as the servers see it.
+ * The id of the current leader, of any process, as the servers report it.
  *
  * @s     borrowed; need not be started.
  * @buf   filled on success, always terminated; unprintable bytes as '?'.
@@ -223,7 +221,7 @@ ZKR_API bool zkr_leader_selector_has_leadership(zkr_leader_selector *s);
 ZKR_API int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t size);
 
 /**
- * All candidates in their order, of all processes and languages; the first leads.
+ * List the candidates of all processes and languages in queue order. The first one leads.
  *
  * @s    borrowed; need not be started.
  * @out  the list on success, empty when the path does not exist; free it with
@@ -235,7 +233,7 @@ ZKR_API int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
- * Cost:     2 round trips, however many candidates; nodes that go meanwhile are left out.
+ * Cost:     2 round trips, however many candidates; nodes deleted meanwhile are left out.
  * Curator:  LeaderSelector.getParticipants.   Since: 0.1.
  */
 ZKR_API int zkr_leader_selector_participants(zkr_leader_selector *s,
@@ -244,8 +242,8 @@ ZKR_API int zkr_leader_selector_participants(zkr_leader_selector *s,
 /**
  * Free a selector.
  *
- * @s  taken on success; NULL is a no-op. A pending on_failed is dropped. A running one is waited for, unless
- *     this is called from it.
+ * @s  taken on success; NULL is a no-op. A pending on_failed is dropped. This waits for a running on_failed, unless
+ *     on_failed makes the call.
  *
  * Returns ZKR_OK, ZKR_EBUSY (not stopped, or take_leadership() has not returned yet; nothing
  * happened), ZKR_ESTATE (in a forked child).
@@ -262,7 +260,7 @@ ZKR_API int zkr_leader_selector_destroy(zkr_leader_selector *s);
  * Sleep for as long as the leadership lasts, at most @timeout_ms.
  *
  * @lead        borrowed.
- * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = until leadership ends.
+ * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = until leadership ends.
  *
  * Returns ZKR_ETIMEDOUT (still surely the leader), or the reason why take_leadership() must return:
  * ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop), ZKR_ECLOSED (the client is shut down);

@@ -19,8 +19,8 @@ enum zkr_lost_reason {
     ZKR_LOST_SESSION = 1, /**< the session ended */
     ZKR_LOST_LEASE,       /**< the lease ended without an answer from a quorum */
     /**
-     * The lock node was deleted: by a person or program, or by the server as it ended the session,
-     * if the client noticed that first.
+     * The lock node was deleted: by a person or program, or by the server at the end of the session, if the client
+     * noticed the deletion first.
      */
     ZKR_LOST_NODE,
     ZKR_LOST_STOPPED = 101, /**< leader latches: stopped with ZKR_LATCH_NOTIFY */
@@ -36,7 +36,7 @@ typedef struct zkr_lost {
     int64_t reason;        /**< ZKR_LOST_… */
     int64_t fencing_token; /**< of the hold that was lost */
     const char *node;      /**< its node */
-    int64_t session_id;    /**< of the session that had it */
+    int64_t session_id;    /**< of the node's session */
     int64_t held_ms;       /**< from the grant to the loss */
     /**
      * Time from sending the last write that a quorum answered to the loss; -1 = there was none in
@@ -44,16 +44,16 @@ typedef struct zkr_lost {
      */
     int64_t last_write_ms;
     /**
-     * Time from sending the oldest unanswered request to the loss; 0 = there was none. Much longer
-     * than the usual round trip, while connected: the quorum is lost, or the server hangs.
+     * Time from sending the oldest unanswered request to the loss; 0 = there was none. A value far above the usual
+     * round trip, while connected, means that the quorum is lost or the server hangs.
      */
     int64_t silent_ms;
     /** Time from the loss of the connection to the loss; 0 = connected. */
     int64_t disconnected_ms;
     /**
-     * For how long this process did not run although its service thread was due: stopped by a
-     * signal or a debugger, or the machine was asleep or overloaded; 0 = it ran. Set if that was a
-     * quarter of the session timeout or more, and ended no longer than one timeout ago.
+     * Time for which this process did not run although its service thread was due: a signal or a debugger stopped it,
+     * or the machine was asleep or overloaded. 0 = it ran. A stop of less than a quarter of the session timeout, or one
+     * that ended more than one timeout ago, is not reported.
      */
     int64_t stopped_ms;
     /**

@@ -4,8 +4,8 @@
  * Counters of a client, in a struct; and its metrics, as text for Prometheus and everything else that reads
  * OpenMetrics.
  *
- * Everything is always counted; there is nothing to turn on. All names begin with `zkr_`, and times are in
- * seconds. These have the label `path`, one series for each path that the client has used:
+ * All metrics are always counted; there is nothing to turn on. All names begin with `zkr_`, and times are in seconds.
+ * The following metrics have the label `path`, with one series for each path that the client has used:
  *
  * | name | type | what |
  * |---|---|---|
@@ -13,12 +13,12 @@
  * | `zkr_held` | gauge | held now: locks, permits' tickets, leaderships |
  * | `zkr_acquired_total` | counter | granted, re-entries excepted |
  * | `zkr_contended_total` | counter | of these, granted after waiting behind another |
- * | `zkr_timed_out_total` | counter | given up at the timeout; also a try that finds it held |
+ * | `zkr_timed_out_total` | counter | given up at the timeout; also tries that found the lock held |
  * | `zkr_canceled_total` | counter | given up by cancel, release, stop, shutdown |
  * | `zkr_failed_total` | counter | given up because of an error |
  * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum in time for the lease), `stopped` (the same, because this process did not run) |
  * | `zkr_reentries_total` | counter | acquired again by a thread that held already |
- * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `nearby` (from another process of this host, by zkr_client_options.nearby), `event` (the event about the node ahead was enough), `prepared` (the same, as the client had looked ahead), `list` (the children were listed again) |
+ * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `nearby` (from another process of this host, by zkr_client_options.nearby), `event` (the event about the node ahead was enough), `prepared` (the same, after the client had looked ahead), `list` (the children were listed again) |
  * | `zkr_wait_seconds` | histogram | from the request to the grant, if granted |
  * | `zkr_hold_seconds` | histogram | from the grant to the release or the loss |
  *
@@ -26,12 +26,12 @@
  * stays until the client is closed. The `locks` and `leases` of a semaphore count as its
  * path. A multi-lock counts at each of its paths. Both sides of a read-write lock count as one.
  *
- * These are about the client as a whole:
+ * The following metrics describe the client as a whole:
  *
  * | name | type | what |
  * |---|---|---|
  * | `zkr_connected` | gauge | 1 while a server has the session, else 0 |
- * | `zkr_session_timeout_seconds` | gauge | as zkr_client_session_timeout_ms() tells it: the shortest that was granted to the session |
+ * | `zkr_session_timeout_seconds` | gauge | the shortest that was granted to the session, as zkr_client_session_timeout_ms() returns it |
  * | `zkr_lease_bound_seconds` | gauge | the remaining lease; 0 = not sure, also while nothing is held; missing if probes are turned off |
  * | `zkr_sessions_total` | counter | established |
  * | `zkr_expirations_total` | counter | sessions that ended otherwise than by zkr_client_close() |
@@ -40,7 +40,7 @@
  * | `zkr_probes_total` | counter | of these, lease probes |
  * | `zkr_probe_round_trip_seconds` | histogram | of answered probes |
  * | `zkr_pending_deletes` | gauge | nodes released or given up, and not yet confirmed gone; kept ones, too |
- * | `zkr_news_ignored_total` | counter | messages of other processes (zkr_client_options.nearby) that came too late or were not believed |
+ * | `zkr_news_ignored_total` | counter | messages of other processes (zkr_client_options.nearby) that came too late or failed the client's checks |
  * | `zkr_dropped_log_lines_total` | counter | dropped because the log callback was too slow |
  */
 #ifndef ZKR_METRICS_H
@@ -66,10 +66,10 @@ typedef struct zkr_stats {
     int64_t losses;     /**< holds lost before they were released */
     int64_t held;       /**< held now */
     int64_t waiting;    /**< in a queue now */
-    /** Released or given up, and the node is not yet confirmed gone; or the node is kept. */
+    /** Nodes released or given up and not yet confirmed gone, and kept nodes. */
     int64_t pending_deletes;
     int64_t dropped_log; /**< log lines dropped because the callback was too slow */
-    /** Of the grants, those that had to wait for another contender. */
+    /** Grants after a wait for another contender. */
     int64_t contended;
     /** Sessions that ended otherwise than by zkr_client_close(). */
     int64_t expirations;
@@ -110,8 +110,8 @@ ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
  * @buf     filled on success, always terminated; may be NULL when @size is 0.
  * @size    bytes at @buf.
  * @needed  NULL, or set to the bytes that the text needs, with its terminator, even if that is more than
- *          @size. A moment later it may need about 100 bytes more, and 7 KiB and 60 times its length for each new
- *          path.
+ *          @size. The text grows: a moment later it may need about 100 bytes more, plus 7 KiB and 60 times the length
+ *          of the path for each new path.
  *
  * Returns ZKR_OK, ZKR_EINVAL (also if @buf is too small: give it @needed bytes and a few more),
  * ZKR_ENOMEM, ZKR_ESTATE (in a forked child).

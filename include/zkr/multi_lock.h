@@ -3,25 +3,23 @@
  * @file multi_lock.h
  * Several locks at once: all or none, with one deadline and one fencing token.
  *
- * Mirrors Curator's InterProcessMultiLock. On each path it makes the same node as a mutex of that path. So
- * multi-locks, mutexes (zkr/mutex.h) and the locks of Curator, kazoo and go-zookeeper exclude each other
- * on each path that they share.
+ * Mirrors Curator's InterProcessMultiLock. On each path it makes the same node as a mutex. So multi-locks, mutexes
+ * (zkr/mutex.h) and the locks of Curator, kazoo and go-zookeeper exclude each other on each path that they share.
  *
- * **No deadlock.** One transaction creates the nodes on all paths. So all multi-locks stand in the same order
- * in every queue that they share, in whatever order each names its paths, and they cannot wait for each other in
- * a circle. A multi-lock that loses a node while it waits gives up the others as well, and queues again with
- * all. A program that takes the same locks one after the other, as Curator's multi-lock does, keeps no such
- * order. It can deadlock with a multi-lock until the deadline of either passes. If such a program shares the paths,
- * do not use a multi-lock: acquire one mutex per path, in the order in which that program takes them.
+ * **No deadlock.** One transaction creates the nodes on all paths. So all multi-locks are in the same order in every
+ * queue that they share, whatever the order of their paths, and they cannot wait for each other in a circle. A
+ * multi-lock that loses a node while it waits gives up the others as well, and queues again with all. A program that
+ * takes the same locks one after the other, as Curator's multi-lock does, keeps no such order. It can deadlock with a
+ * multi-lock until the deadline of either passes. If such a program shares the paths, do not use a multi-lock: acquire
+ * one mutex per path, in the order in which that program takes them.
  *
- * **A hold** is a ticket (zkr/ticket.h): whoever has the handle owns it, and any thread may
- * release it. It is granted when all nodes are first in their queues. It is lost when one of them is lost; the
- * others are then deleted. One fencing token is valid on all paths. zkr_ticket_node() returns
- * the node on the first path, and zkr_ticket_guard() checks that one; zkr_ticket_multi() and
- * zkr_ticket_release_multi() check all nodes.
+ * **A hold** is a ticket (zkr/ticket.h), which any thread may release. It is granted when all its nodes are first in
+ * their queues. It is lost when one of its nodes is lost; the client then deletes the others. One fencing token is
+ * valid on all paths. zkr_ticket_node() returns the node on the first path, and zkr_ticket_guard() checks that node;
+ * zkr_ticket_multi() and zkr_ticket_release_multi() check all nodes.
  *
- * While a multi-lock waits, it may be first in some of its queues. It then blocks those behind it, although
- * nobody holds that lock. This is the price of all or none.
+ * While a multi-lock waits, it may be first in some of its queues. It then blocks the contenders behind it in these
+ * queues, although nobody holds those locks. This is the price of all or none.
  */
 #ifndef ZKR_MULTI_LOCK_H
 #define ZKR_MULTI_LOCK_H
@@ -58,7 +56,7 @@ typedef struct zkr_multi_lock_options {
     int64_t watch_node;
     int64_t
         tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
-    int64_t warn_ms; /**< ZKR_TICKET_WARNED with so much left, see zkr_mutex_options */
+    int64_t warn_ms; /**< lease left at ZKR_TICKET_WARNED, see zkr_mutex_options */
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \
@@ -71,8 +69,8 @@ typedef struct zkr_multi_lock_options {
  *
  * @out      the multi-lock on success; end it with zkr_multi_lock_destroy().
  * @c        borrowed until then.
- * @paths    @count paths, copied; each as for a mutex. No two may be equal, and none may lie below
- *           another: it would be among that one's lock nodes.
+ * @paths    @count paths, copied; each as for a mutex. No two may be equal, and none may lie below another, where it
+ *           would be among the lock nodes.
  * @count    1 to ZKR_MULTI_LOCK_MAX. One request creates all nodes, and servers drop connections that
  *           send more than jute.maxbuffer, 1 MiB by default. So paths, data and about 100 bytes for
  *           each node must fit into 900000 bytes together.
@@ -93,7 +91,7 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
                                   const zkr_multi_lock_options *options);
 
 /**
- * Acquire all, waiting at most @timeout_ms.
+ * Acquire all locks, waiting at most @timeout_ms.
  *
  * @l           borrowed until the ticket is destroyed.
  * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = one try, as in
@@ -101,9 +99,9 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  * @out         on success, a ticket that is held; end it with zkr_ticket_release() and
  *              zkr_ticket_destroy().
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (one of them is held by another, and zkr_last_error() says which),
- * ZKR_ENOANSWER, ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_EDEADLK, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT,
- * ZKR_EFOREIGN, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, as zkr_mutex_acquire(); ZKR_ESTATE (in a callback, or in a forked child). After any error this
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (another contender holds one of the locks; zkr_last_error() says which), ZKR_ENOANSWER,
+ * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_EDEADLK, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT, ZKR_EFOREIGN, ZKR_EINVAL,
+ * ZKR_ENOMEM, ZKR_ESYS, as zkr_mutex_acquire(); ZKR_ESTATE (in a callback, or in a forked child). After any error this
  * call holds nothing, and its nodes are deleted, or will be as soon as a server can be reached.
  *
  * Not re-entrant: two tickets of one multi-lock exclude each other, also within one thread.
@@ -112,10 +110,10 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  * Threads:  any number at once.
  * Session:  if the session ends during the wait, the places in all queues are lost, and the wait goes on at
  *           their tails, within the deadline.
- * Cost:     if all are free, one write followed by a list of each path, all sent together: 1 round trip,
- *           however many paths. Otherwise as zkr_mutex_acquire() for each path that is not free, all at the
- *           same time. A try first looks at those paths, for one round trip more, that were not free when this
- *           client saw them last; if one still is not, it makes no node, and is in nobody's way on the others.
+ * Cost:     if all are free, one write followed by a list of each path, all sent together: 1 round trip, however many
+ *           paths. Otherwise as zkr_mutex_acquire() for each path that is not free, all at the same time. If some paths
+ *           were not free when this client saw them last, a try first looks at these paths, for one more round trip. If
+ *           one of them is still not free, the try makes no node, and so it blocks nobody on the other paths.
  * Curator:  InterProcessMultiLock.acquire.   Since: 0.1.
  */
 ZKR_API int zkr_multi_lock_acquire(zkr_multi_lock *l,
@@ -123,7 +121,7 @@ ZKR_API int zkr_multi_lock_acquire(zkr_multi_lock *l,
                                    zkr_ticket **out);
 
 /**
- * Request all, without waiting: as zkr_mutex_request().
+ * Request all locks without waiting for them, as zkr_mutex_request() does for one.
  *
  * @l           borrowed until the ticket is destroyed.
  * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER, 0 as above.

@@ -16,52 +16,53 @@
  * cannot be undone, pass the fencing token to what the lock protects, and use zkr_mutex_multi() for data in
  * ZooKeeper.
  *
- * No client can foresee two things. A third party may close the session in our name, as Curator's
- * test tool KillSession does: the hold then ends at the servers at once, whatever valid_for said a
- * moment before. And if the data of the ensemble go back (data directories wiped, an old snapshot restored),
- * fencing tokens start again below those given out before: then also reset whatever remembers tokens.
- * zkr_client_valid_for_ms() in lease.h lists all that the library assumes.
+ * No client can foresee two things. First, a third party may close the session with its id and password, as Curator's
+ * test tool KillSession does: the hold then ends at the servers at once, whatever valid_for returned a moment before.
+ * Second, the ensemble may return to older data (data directories wiped, an old snapshot restored): fencing tokens then
+ * start again below earlier ones, so also reset the resources that remember tokens. zkr_client_valid_for_ms() in
+ * lease.h lists all that the library assumes.
  *
- * **Revocation.** Anybody who may write to the nodes can ask the holder to release: zkr_mutex_revoke(), or
- * Curator's Revoker. The holder is notified by options.on_revoke, and decides for itself.
+ * **Revocation.** Every client that may write to the nodes can ask the holder to release, with zkr_mutex_revoke() or
+ * Curator's Revoker. options.on_revoke notifies the holder, which decides for itself.
  *
- * **Keeping.** With options.keep_ms a lock that nobody else wants stays with its client. At the last release, when no
- * other contender is known, the node stays for up to keep_ms; the next acquire of the same client at the same path,
- * in any thread, by a ticket, or through another mutex with the option, checks the lease and holds at once. Threads and
- * tickets that wait meanwhile make no nodes: they hold by that node one after the other, in their order. When the client
- * hears of another contender, it deletes the node: at once if nobody holds by it, else at the next release. The threads
- * and tickets that wait in this client then join the queue behind that contender. A revocation, and the end of keep_ms
- * after the first release, delete the node likewise, however busy the threads are; then the first waiter makes a new
- * one. zkr_mutex_release_multi() always deletes it. A mutex that others wanted within the last second is not kept.
- * A try without a connection fails as without the option.
- * The prices:
+ * **Keeping.** With options.keep_ms a lock that nobody else wants stays with its client. If no other contender is known
+ * at the last release, the client keeps the node for up to keep_ms. The next acquire of the same client at the same
+ * path, by any thread, a ticket, or another mutex with the option, checks the lease and holds at once. Threads and
+ * tickets of the client that wait meanwhile make no nodes: they hold with the kept node one after the other, in their
+ * order. When the client notices a contender of another client, it deletes the node: at once if nobody holds with it,
+ * otherwise at the next release. The waiting threads and tickets of this client then join the queue behind that
+ * contender. A revocation, and the end of keep_ms after the first release, also delete the node, however busy the
+ * threads are; the first waiter then makes a new node. zkr_mutex_release_multi() always deletes the node. A mutex that
+ * other clients wanted within the last second is not kept. A try without a connection fails as without the option. The
+ * costs:
  * - The fencing token is that of the node, so it no longer differs between holds of one client. The pair
  *   (token, zkr_mutex_pass()) grows from holder to holder.
- * - A check of the node (guard.h) holds for each holder of the client, one after the other, not for one of them.
- * - An idle client blocks others as a holder does when it is cut off or stands still: until its session ends.
- *   zkr_contenders and `zkr status` show it as the holder. What the node says, of its owner and
- *   since when it is held, is of its first hold.
- * - The place of another client counts from when this one hears of it, a moment after its node was made; and a
- *   contender has to wait for that news and the delete.
- * zkr_stats counts a node that is only kept in pending_deletes, not in held. zkr_client_flush(), zkr_client_shutdown() and
- * zkr_mutex_destroy() of the mutex that held last delete it. Its loss is nobody's: no callback, and no count.
+ * - A check of the node (guard.h) succeeds during all holds of the client with that node, not just during one.
+ * - An idle client that is cut off or stopped blocks other clients until its session ends, as a holder does.
+ *   zkr_contenders and `zkr status` show the idle client as the holder. The owner text and the time of the grant in the
+ *   node are those of the first hold.
+ * - Threads of this client can overtake a contender of another client until this client notices the contender, a moment
+ *   after the contender's node was made. The contender must wait for that event and for the delete. In zkr_stats,
+ *   pending_deletes includes a kept node with which nobody holds, but held does not. zkr_client_flush(),
+ *   zkr_client_shutdown() and zkr_mutex_destroy() of the mutex that held last delete the kept node. The loss of a kept
+ *   node is neither reported nor counted.
  *
- * **Robust.** With options.robust a holder learns that the one before it ended without release: its process died, its
- * thread ended, its session was lost, or its node was deleted. zkr_mutex_acquire() then holds, and returns
- * ZKR_EOWNERDEAD, once: to the first holder after that one. Mend what the lock protects, as after
- * pthread_mutexattr_setrobust(); to release is to say that it is mended. Servers do not tell whether a node was
- * deleted or went with its session, so holders tell each other: the data of the path says by whose token it is held, from
- * before acquire returns until the transaction that releases. So
- * - only holders with the option count, and all that use the path should have it;
+ * **Robust.** With options.robust a holder learns that the previous holder ended without release: its process died, its
+ * thread ended, its session was lost, or its node was deleted. zkr_mutex_acquire() then acquires the lock and returns
+ * ZKR_EOWNERDEAD, once, to the first holder after the dead one. Repair what the lock protects, as with
+ * pthread_mutexattr_setrobust(); releasing declares it repaired. Servers do not report whether a node was deleted by
+ * its holder or with its session, so the holders keep a record: the data of the path contain the token of the holder,
+ * from before acquire returns until the transaction that releases. Therefore:
+ * - only the end of a holder with the option is noticed, so all users of the path should set the option;
  * - the data of the path belongs to the mutex: other data there is refused (ZKR_EEXIST), and never replaced;
  * - missing parents become persistent nodes, as with persistent_parent: servers remove an empty container, and its
- *   data. They do not tell what is one, so use a path that no client without the option has made;
- * - a holder that is not sure whether its release was done, and an acquire that failed after it was granted, may count as
- *   ended without release.
+ *   data. Servers do not report whether a node is a container, so use a path that no client without the option has
+ *   made;
+ * - a release with an unknown outcome, and an acquire that failed after the grant, may count as an end without release.
  *
- * When a thread ends while it holds, the hold is released, and the log says so. The same is true of a thread
- * that is canceled. pthread_cancel() does not end a wait: it takes effect at the thread's next cancellation
- * point after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
+ * When a thread ends or is canceled while it holds, the client releases the hold and logs this. pthread_cancel() does
+ * not end a wait: it takes effect at the thread's next cancellation point after the call, which may have acquired the
+ * lock by then. zkr_mutex_cancel() ends a wait.
  */
 #ifndef ZKR_MUTEX_H
 #define ZKR_MUTEX_H
@@ -87,18 +88,17 @@ typedef struct zkr_mutex zkr_mutex;
 typedef void (*zkr_mutex_lost_fn)(zkr_mutex *m, const zkr_lost *lost, void *ctx);
 
 /**
- * Called on the client's dispatch thread when zkr_mutex_revoke() or Curator's Revoker asks a holder of @m, a thread or a
- * ticket, to release. Called once for each request, and not at all if the hold ends
- * first. The holder decides whether and when to release. A callback cannot release what a thread holds, so
- * notify that thread. It may release a ticket.
+ * Called on the client's dispatch thread when zkr_mutex_revoke() or Curator's Revoker asks a holder of @m, a thread or
+ * a ticket, to release. Called once for each request, and not at all if the hold ends first. The holder decides whether
+ * and when to release. A callback cannot release the hold of a thread, so notify that thread; it can release a ticket.
  */
 typedef void (*zkr_mutex_revoke_fn)(zkr_mutex *m, void *ctx);
 
 /**
  * Called on the client's dispatch thread, at most once for each hold of a thread, when less than options.warn_ms of its
- * lease is left: save what the lock protects. lease.h has the rules. @fencing_token is that of the hold, @left_ms the rest of
- * its lease. The lost callback of the hold, if it comes, comes later. By now the thread may be releasing: notify it, as
- * a callback cannot release what a thread holds.
+ * lease is left: save what the lock protects. lease.h has the rules. @fencing_token identifies the hold; @left_ms is
+ * the rest of its lease. The lost callback of the hold, if any, is called later. A callback cannot release the hold of
+ * a thread, so notify that thread, which may already be releasing.
  */
 typedef void (*zkr_mutex_warn_fn)(zkr_mutex *m,
                                   int64_t fencing_token,
@@ -125,8 +125,9 @@ typedef struct zkr_mutex_options {
     zkr_mutex_revoke_fn on_revoke; /**< NULL = none; implies watch_node */
     void *on_revoke_ctx;
     /**
-     * Milliseconds for which the node may stay after a release, while no other client wants the lock, but no longer than
-     * four to eight session timeouts; 0 = it is deleted at once. See Keeping, above. Not together with wait_on_release.
+     * Milliseconds for which the node may stay after a release while no other client wants the lock, but no longer than
+     * four to eight session timeouts; 0 = the release deletes the node. See Keeping, above. Not together with
+     * wait_on_release.
      */
     int64_t keep_ms;
     /**
@@ -140,13 +141,14 @@ typedef struct zkr_mutex_options {
      */
     int64_t tell_queued;
     /**
-     * Not 0: an acquire tells that the last holder ended without release. See Robust, above. Costs two round trips more in
-     * each acquire but re-entries, and one in each release. No tickets; not together with keep_ms.
+     * Not 0: an acquire reports if the last holder ended without release. See Robust, above. Costs two more round trips
+     * in each acquire except re-entries, and one in each release. Not for tickets, and not together with keep_ms.
      */
     int64_t robust;
     /**
-     * Warn of each hold once when less than so many milliseconds of its lease are left: a thread by on_warn, a ticket by
-     * ZKR_TICKET_WARNED. At most a third of the session timeout; 0 = no warning. See lease.h. Not with probes turned off.
+     * Warn once in each hold, when less than this many milliseconds of its lease are left: a thread through on_warn, a
+     * ticket with ZKR_TICKET_WARNED. At most a third of the session timeout; 0 = no warning. Needs lease probes. See
+     * lease.h.
      */
     int64_t warn_ms;
     zkr_mutex_warn_fn on_warn; /**< NULL = none; needs warn_ms */
@@ -183,22 +185,21 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Acquire, waiting at most @timeout_ms. First come, first served, across all hosts.
  *
  * @m           borrowed.
- * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit;
- *              0 = one try, which needs a connection and waits for one round trip (a writer of a zkr_rwlock for
- *              two at times), at most options.connect_timeout_ms or a third of the session timeout, whichever
- *              is less.
+ * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit; 0 = one try, which
+ *              needs a connection and waits for one round trip (the writer of a zkr_rwlock sometimes for two), at most
+ *              options.connect_timeout_ms or a third of the session timeout, whichever is less.
  *
- * Returns ZKR_OK, ZKR_EOWNERDEAD (options.robust: it is held, and the last holder ended without release), ZKR_ETIMEDOUT
- * (held by another), ZKR_ENOANSWER (by the deadline no server has said who holds it; for a try, also if there is no
+ * Returns ZKR_OK, ZKR_EOWNERDEAD (options.robust: acquired, but the last holder ended without release), ZKR_ETIMEDOUT
+ * (held by another), ZKR_ENOANSWER (no server has reported the holder by the deadline; for a try, also if there is no
  * connection), ZKR_ECANCELED (zkr_mutex_cancel()), ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling
- * thread's earlier hold was lost: release it first), ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads;
- * with ZKR_FOREVER, also if the calling thread would wait for itself: it holds the path by another object of this
- * client, and not both as readers), ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut
- * down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE
- * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes or watches: ticket.h; use a second client),
- * ZKR_EFOREIGN (another program uses the path, and a lock node would break it: docs/clients.md), ZKR_EINVAL,
- * ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its
- * node is deleted, or will be as soon as a server can be reached.
+ * thread's earlier hold was lost: release it first), ZKR_EDEADLK (@m is the writer of a zkr_rwlock, and the calling
+ * thread holds only its reader; with ZKR_FOREVER, also if the calling thread would wait for itself because it holds the
+ * path through another object of this client, unless both are readers), ZKR_EBUSY (options.max_waiters wait already),
+ * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the
+ * path has other data), ZKR_ENONODE (the chroot is missing), ZKR_ELIMIT (the client has too many nodes or watches:
+ * ticket.h; use a second client), ZKR_EFOREIGN (another program uses the path, and a lock node would break it:
+ * docs/clients.md), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error
+ * this call holds nothing, and its node is deleted, or will be as soon as a server can be reached.
  *
  * Re-entrant: a call by the owner adds one to its depth, and needs its own release.
  *
@@ -217,18 +218,18 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  *
  * @m  borrowed.
  *
- * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold was lost before; the calling thread no
- * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child). With options.robust also the codes
- * of zkr_mutex_release_multi(): it is released all the same, and the next holder may be told that this one was not.
+ * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold was lost before; the calling thread no longer owns @m, whatever
+ * its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child). With options.robust also the codes of
+ * zkr_mutex_release_multi(): the mutex is released all the same, but the next holder may get ZKR_EOWNERDEAD.
  *
- * Blocks:   no; with options.robust until that is written, at most options.connect_timeout_ms; with
- *           options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to delete
- *           it, which is tried again: zkr_client_flush().
+ * Blocks:   no; with options.robust until the release is recorded, at most options.connect_timeout_ms; with
+ *           options.wait_on_release until the node or the session is confirmed gone, or the servers refuse the delete,
+ *           which the client then retries (zkr_client_flush()).
  * Threads:  the owner.
- * Session:  the delete is repeated in the background until it is confirmed. Servers that give a client a new session at
- *           each re-connection keep the node of a lost hold. The last release, or the first if the hold was not
- *           re-entered, declares that nothing acts under the hold any more, and deletes that node. Until then it stays for
- *           as long as valid_for has promised.
+ * Session:  the delete is repeated in the background until it is confirmed. On servers that give a client a new session
+ *           at each re-connection, the node of a lost hold stays for as long as valid_for has promised. The last
+ *           release (the first, if the hold was not re-entered) declares that nothing acts under the hold any more, and
+ *           deletes the node earlier.
  * Cost:     0 round trips waited for; 1 request. With options.keep_ms the first release of a node sends a list and a read
  *           instead, each with a watch, and later ones send nothing.
  * Curator:  InterProcessMutex.release.   Since: 0.1.
@@ -238,8 +239,9 @@ ZKR_API int zkr_mutex_release(zkr_mutex *m);
 /**
  * Make every thread that is now waiting in zkr_mutex_acquire() return ZKR_ECANCELED.
  *
- * @m  borrowed. Holders, later acquires and tickets are not affected. With options.robust a thread that has the lock, and
- *     asks who held it before, waits too: it lets go within a third of the session timeout.
+ * @m  borrowed. Holders, later acquires and tickets are not affected. With options.robust a thread also counts as
+ *     waiting while it has the lock and reads the record of the previous holder: it releases the lock within a third of
+ *     the session timeout.
  *
  * Returns ZKR_OK (also if nobody waits), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
@@ -325,11 +327,11 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
 ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
 
 /**
- * The number of the calling thread's hold among those by one node: 1 for the first, more than 1 only with
+ * The number of the calling thread's hold among the holds with the same node: 1 for the first, more than 1 only with
  * options.keep_ms.
  *
- * The pair (token, pass) grows from holder to holder, compared as a pair: the token first. A resource that is to
- * refuse an earlier holder of the same client, too, compares both. Re-entry keeps the pass. A pass may be left out.
+ * The pair (token, pass) grows from holder to holder; the token is compared first. A resource that must also refuse
+ * earlier holders of the same client compares both. Re-entry keeps the pass. Passes may have gaps.
  *
  * @m     borrowed.
  * @pass  filled on success.
@@ -377,8 +379,8 @@ ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
 ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
 
 /**
- * Wait until a contender comes or goes after the last return of this call or of zkr_mutex_contenders() on this object,
- * or else after this call began.
+ * Wait until a contender has joined or left since the last return of this function or of zkr_mutex_contenders() on this
+ * object; without such a return, since this call began.
  *
  * @m           borrowed; need not be held.
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
@@ -389,23 +391,23 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
- * Session:  waits across sessions; what changed in between counts.
+ * Session:  waits across sessions; changes between two sessions count.
  * Cost:     1 round trip to set the watch, 1 after each event.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
 
 /**
- * Wait until nobody holds @m or waits for it, without taking it. Others may take it before this call returns. A path that
- * is an ephemeral node itself is a lock of another kind, and held as long as it is there.
+ * Wait until nobody holds @m or waits for it, without taking it. Others may take the lock before this call returns. If
+ * the path itself is an ephemeral node, it counts as a lock that is held while the node exists.
  *
- * @m           borrowed; not held by the calling thread, which would wait for itself.
- * @timeout_ms  milliseconds; 0 = look once, ZKR_FOREVER = no limit.
+ * @m           borrowed; must not be held by the calling thread, which would wait for itself.
+ * @timeout_ms  milliseconds; 0 = only check once, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK (there was such a moment), ZKR_ETIMEDOUT (there was none), ZKR_ENOANSWER (no server has told), and
- * as zkr_mutex_watch().
+ * Returns ZKR_OK (the lock was free at some moment), ZKR_ETIMEDOUT (it was never free), ZKR_ENOANSWER (no server has
+ * answered), and as zkr_mutex_watch().
  *
- * Blocks:   yes, with no internal lock held; looking once, at most options.connect_timeout_ms.
+ * Blocks:   yes, with no internal lock held. A single check blocks at most options.connect_timeout_ms.
  * Threads:  any number at once.
  * Session:  waits across sessions.
  * Cost:     1 round trip, and 1 each time that a contender comes or goes.
@@ -419,19 +421,20 @@ ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
  * @m  borrowed; need not be held, and may be held by the caller.
  *
  * This sets the data of the first node in the queue to `__REVOKE__`; if that is a reader, the data of all readers that
- * hold. The holder decides what to do. With this library options.on_revoke is called, with Curator the listener of
- * makeRevocable(); other clients do not notice. Waiting contenders are not notified; one that gets the lock while
- * it is being asked is notified once it holds. A holder of this library writes its owner text back when it notices the
- * request, whether it has an on_revoke or not. Use zkr_mutex_watch() to see when it has gone.
+ * hold. The holder decides what to do. This library calls options.on_revoke, Curator calls the listener of
+ * makeRevocable(), and other clients do not notice. Waiting contenders are not notified; a contender that is granted
+ * the lock during the request is notified once it holds. A holder of this library restores its owner text when it
+ * notices the request, with or without on_revoke. Use zkr_mutex_watch() to see when the holder has gone.
  *
- * Leader latches are not asked: a write to the leader's node would make the candidates of Curator behind it miss their
- * turn. Nodes of other recipes are not asked either, because their holders would not understand the request. Nor are
- * nodes that are not ephemeral.
+ * Leader latches are not asked, because a write to the leader's node would make Curator's candidates behind it miss
+ * their turn. Holders of other recipes are not asked, because they would not understand the request. Holders whose
+ * nodes are not ephemeral are not asked either.
  *
- * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also: a
- * node that holds is of a kind that is not asked), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
+ * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also if
+ * a holder is of a kind that is not asked), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
  * ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (after these three the holder may have been
- * asked), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
+ * asked), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked
+ * child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
@@ -441,7 +444,7 @@ ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
 ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
 
 /**
- * Ask one contender to release the lock, as zkr_mutex_revoke() asks whoever holds at that moment.
+ * Ask one contender to release the lock, as zkr_mutex_revoke() asks the current holder.
  *
  * @m     borrowed; need not be held.
  * @node  its name, as zkr_mutex_contenders() returns it.
@@ -459,20 +462,21 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
 ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
 
 /**
- * Delete the node of a contender by force, when it does not release by itself. Ask first: zkr_mutex_revoke(). A node that
- * is not ephemeral is left alone.
+ * Delete the node of a contender that does not release the lock. Ask first: zkr_mutex_revoke(). Only ephemeral nodes
+ * are deleted.
  *
  * @m     borrowed; need not be held.
  * @node  its name, as zkr_mutex_contenders() returns it.
  *
- * If it holds, the next in the queue gets the lock at once, while the evicted holder goes on until it notices. A holder
- * of this library notices (ZKR_LOST_NODE) within milliseconds if it watches its node: with options.watch_node, or
- * from its first lease probe on, a twelfth of the session timeout after the grant. Before, it notices by that probe. A
- * holder that is cut off notices when its lease ends or it reconnects, whichever is first, even if a node of the same
- * name exists by then. If it may not read its node, it notices within four session timeouts; but servers from 3.8.4 and
- * 3.9.2 on do not tell it that a node of the same name is another's, unless it may read that one. Until then two may
- * hold. A contender that waits queues again at the tail. If it may not read its node at that moment, those servers do
- * not tell it: it finds out when it comes first, at the latest by its first lease probe.
+ * If the contender holds, the next one in the queue gets the lock at once, and two may hold until the evicted holder
+ * notices. A holder of this library that watches its node notices within milliseconds (ZKR_LOST_NODE). It watches from
+ * the grant on with options.watch_node, otherwise from its first lease probe on, a twelfth of the session timeout after
+ * the grant; that probe reveals an earlier deletion. A holder that is cut off notices when its lease ends or it
+ * reconnects, whichever is first, even if a node of the same name exists by then. A holder that may not read its node
+ * notices within four session timeouts. But if another client has made a node of the same name, servers from 3.8.4 and
+ * 3.9.2 on report this only to a holder that may read that node. A waiting contender queues again at the tail. If it
+ * may not read its node at that moment, those servers send it no event: it notices when it comes first, at the latest
+ * with its first lease probe.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
  * contender, or not ephemeral), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other
@@ -488,8 +492,8 @@ ZKR_API int zkr_mutex_evict(zkr_mutex *m, const char *node);
 /**
  * Free a mutex.
  *
- * @m  taken on success; NULL is a no-op. Pending callbacks of @m are dropped. A running one is waited for,
- *     unless this is called from it.
+ * @m  taken on success; NULL is a no-op. Pending callbacks of @m are dropped. This waits for a running callback, unless
+ *     that callback makes the call.
  *
  * Returns ZKR_OK, ZKR_EBUSY (a thread holds it or waits for it, or it has tickets that are not destroyed yet;
  * nothing happened), ZKR_ESTATE (a side of a zkr_rwlock, or in a forked child).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file node.h
- * Reading a node of ZooKeeper that a lock protects.
+ * Reads a node of ZooKeeper that a lock protects.
  */
 #ifndef ZKR_NODE_H
 #define ZKR_NODE_H
@@ -16,23 +16,24 @@
 extern "C" {
 #endif
 
-/** What zkr_client_get() tells of a node, besides its data. */
+/** What zkr_client_get() returns about a node, besides its data. */
 typedef struct zkr_node {
-    size_t length; /**< of its data, in bytes */
+    size_t length; /**< bytes of data */
     /** Version of the data, for zoo_set_op_init() (guard.h); 0 = never changed. */
     int64_t version;
-    int64_t czxid;      /**< the transaction that made it */
-    int64_t created_ms; /**< when, by the clock of the leading server, since 1970 */
-    /** The session that it ends with; 0 = none. Servers do not tell a container from a persistent node. */
+    int64_t czxid;      /**< id of the transaction that created it */
+    int64_t created_ms; /**< creation, by the leading server's clock, since 1970 */
+    /** The session that owns an ephemeral node; 0 = not ephemeral: persistent or a container, which servers do not
+     * report. */
     int64_t owner;
 } zkr_node;
 
 /**
  * Read a node on the client's own session.
  *
- * A holder sees what each earlier holder wrote, under the guard or otherwise, before it released: the server that
+ * A holder sees everything that earlier holders wrote before they released, with the guard or without: the server that
  * reported the release had already applied those writes, and a session never sees older data, even after it moves to
- * another server. A read on a handle of your own may be older.
+ * another server. A read on a handle of your own may return older data.
  *
  * @c          borrowed.
  * @path       absolute, relative to the client's chroot.
