@@ -7,7 +7,7 @@
 #include "queue/keep.h"
 #include "session/must.h"
 
-/* How many nodes have to be created together, with the claim's; 0: a node of its group exists or is being created. */
+/* Returns how many nodes to create together, the claim's included; 0 if its group has a node or is creating one. */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group; /* NULL = no group */
@@ -23,8 +23,8 @@ static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * Another claim or group of ours creates a node in the directory, and nothing proves that the directory exists: neither
- * a node of ours there nor the watch on it.
+ * True if another claim or group of ours is creating a node in the directory, and neither a node of ours there nor the
+ * watch on the directory proves that the directory exists.
  */
 static bool is_unproved(const struct zkr__directory *d,
                         const struct zkr__group *group) ZKR__LOCKED
@@ -41,7 +41,7 @@ static bool is_unproved(const struct zkr__directory *d,
     return others > 0 && !newest && !zkr__cache_watches(d);
 }
 
-/* The claim waits until its directory, and those of the members created with it, are known to exist. */
+/* True if the claim must wait until its directory, and those of the members created with it, are proved to exist. */
 static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group;
@@ -58,7 +58,7 @@ static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
     return waits;
 }
 
-/* The first claim in line that waits only for room. */
+/* Returns the first claim in line that waits only for room. */
 static struct zkr__claim *find_first(const struct zkr__engine *engine) ZKR__LOCKED
 {
     struct zkr__claim *first = engine->line;
@@ -108,7 +108,7 @@ static void join(struct zkr__claim *claim) ZKR__LOCKED
     claim->directory->joining++;
 }
 
-/* The last member of the claim's group in line; NULL = none. */
+/* Returns the last member of the claim's group that is in line; NULL = none. */
 static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__claim *beside = NULL;
@@ -151,8 +151,9 @@ void zkr__admission_settle(struct zkr__claim *claim)
 }
 
 /*
- * The first claim in line with a group whose nodes are already being created. The other members count as joining until
- * this claim has its node. So a large group ahead of it in line would wait for them, and they for the claim.
+ * Returns the first claim in line whose group already has a node or is creating one. The other members count as joining
+ * until this claim has its node. Without the exception, a large group ahead in the line would wait for those members,
+ * and the members for this claim.
  */
 static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
 {
@@ -170,7 +171,7 @@ struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine)
         next = engine->joining < engine->joining_max ? find_awaited(engine) : NULL;
     }
     if (next) {
-        join(next); /* counted; its step may end that */
+        join(next); /* takes the room; the claim's step may give it back */
     }
     return next;
 }

@@ -9,7 +9,7 @@
 #include "queue/group.h"
 #include "session/must.h"
 
-/* A claim, referenced, that waits for an answer, and the tag of its request. */
+/* A claim that waits for an answer (one reference is held), and the tag of its request. */
 struct ask {
     struct zkr__claim *claim;
     unsigned tag;
@@ -59,7 +59,10 @@ static void send_to(const struct ask *ask, const struct zkr__op *op) ZKR__LOCKED
                 ask->tag);
 }
 
-/* Deliver the answer to claim @first, if there is one, before the others: the claim at fault decides for all. */
+/*
+ * Deliver @answer to claim @first, if there is such a claim, and then @others to the rest. The claim at fault goes
+ * first because its failure decides for all.
+ */
 static void tell_all(struct joint *j,
                      size_t first,
                      const struct zkr__answer *answer,
@@ -93,7 +96,7 @@ on_created(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
     zkr__mem_free(j);
 }
 
-/* A missing node proves nothing about the other nodes: their claims repeat the request if they still need it. */
+/* A missing node proves nothing about the other nodes, so their claims repeat the request if they still need it. */
 static void
 on_proved(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -179,7 +182,7 @@ static void send_nodes(const struct zkr__group *group,
 
 /* --- creates --- */
 
-/* Returns the member if its create is due, else NULL. */
+/* Returns member @i if its create is due, else NULL. */
 static struct zkr__claim *due_at(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__claim *claim = group->members[i];
@@ -188,7 +191,9 @@ static struct zkr__claim *due_at(const struct zkr__group *group, uint32_t i) ZKR
     return due ? claim : NULL;
 }
 
-/* The claim pauses before its create, or is LOOKING, or waits for the answer to its last create. */
+/*
+ * True if member @i is not ready: it pauses before its create, is LOOKING, or waits for the answer to its last create.
+ */
 static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     const struct zkr__claim *claim = group->members[i];
@@ -199,7 +204,7 @@ static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
            (zkr__claim_stage(&claim->k) == ZKR__CREATING && !due_at(group, i));
 }
 
-/* Returns the number of creates to send; 0 while a claim is not ready to create its node. */
+/* Returns the number of creates to send; 0 while any member is not ready to create its node. */
 static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
 {
     size_t due = 0;
@@ -212,10 +217,10 @@ static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
     return due;
 }
 
-/* Creates several nodes in one transaction. False: out of memory. */
+/* Create the @due nodes in one transaction. False: no memory, or no random bytes for a name. */
 static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
 {
-    char text[ZKR__OWNER_TEXT_MAX]; /* shared by all */
+    char text[ZKR__OWNER_TEXT_MAX]; /* one owner text serves all nodes */
     struct zkr__creation *creations = zkr__mem_alloc(due * sizeof(*creations));
     struct joint *j = make_joint(due);
     bool done = creations && j;

@@ -9,14 +9,12 @@
 #include "queue/claim.h"
 #include "queue/group.h"
 
-/*
- * Move those actions of @todo that are sent together with other members into claim->unsent. Returns the other actions.
- */
+/* Move the actions of @todo that are sent together with those of other members into claim->unsent. Returns the rest. */
 unsigned zkr__batch_defer(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
 
-/* Send the pending creates, unless the group is gathering, or a claim that needs a node is not ready to create it. */
+/* Send the pending creates, unless the group is gathering, or a member that needs a node is not ready to create it. */
 void zkr__batch_create(struct zkr__group *group) ZKR__LOCKED;
-/* The group stops gathering: send everything pending. */
+/* Stop gathering requests of the group, and send all pending ones. */
 void zkr__batch_send(struct zkr__group *group) ZKR__LOCKED;
 
 #endif

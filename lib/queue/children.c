@@ -16,7 +16,7 @@ static int compare(const void *x, const void *y)
     if (a->sequence != b->sequence) {
         return a->sequence < b->sequence ? -1 : 1;
     }
-    /* Curator's writers create the READ node of a downgrade beside their own node, with its number. */
+    /* A Curator writer that downgrades creates a READ node with its own number, beside its WRIT node. */
     bool reads = a->kind == ZKR__NAME_READ;
     if (reads != (b->kind == ZKR__NAME_READ)) {
         return reads ? 1 : -1;
@@ -132,7 +132,7 @@ void zkr__children_filter(struct zkr__children *children,
     children->count = kept;
 }
 
-/* The index of the first child whose number is @sequence or higher. */
+/* Returns the index of the first child whose number is @sequence or higher. */
 static size_t find_number(const struct zkr__children *children, int64_t sequence)
 {
     size_t low = 0, high = children->count;
@@ -190,7 +190,7 @@ bool zkr__known_made(struct zkr__known *known, int64_t number)
     }
     known->next = number + 1;
     known->counts = number >= 0 && number < ZKR__SEQUENCE_LIMIT;
-    if (!known->counts) { /* from here on numbers repeat */
+    if (!known->counts) { /* beyond the limit, numbers repeat */
         zkr__known_forget(known);
     }
     return next;
@@ -207,7 +207,7 @@ void zkr__known_listed(struct zkr__known *known,
         children->list[children->count - 1].sequence >= known->next) {
         shown = children->list[children->count - 1].sequence + 1;
     }
-    bool counts = next == shown; /* the count alone proves nothing */
+    bool counts = next == shown; /* the server's count alone proves nothing */
     zkr__known_forget(known);
     if (counts && zkr__children_copy(&known->others, children, ours, ctx) == ZKR_OK) {
         known->counts = true;

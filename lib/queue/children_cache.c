@@ -33,21 +33,21 @@ void zkr__cache_forget(struct zkr__directory *d)
     }
 }
 
-/* The watch is used up, or may be. */
+/* The watch may be used up: forget the watch, and all knowledge that depends on it. */
 static void drop_watch(struct zkr__directory *d)
 {
     if (d->watch) {
         d->watch->state = ZKR__UNWATCHED;
-        d->watch->asked++; /* ignore an answer that is still to arrive */
+        d->watch->asked++; /* ignore an answer still in flight */
         zkr__known_forget(&d->watch->known);
     }
 }
 
-/* The directory was deleted, or its data changed. */
+/* Drops the watch when the directory was deleted or its data changed. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
-    if (event != ZKR__NODE_CHILDREN) { /* an event of another watch */
+    if (event != ZKR__NODE_CHILDREN) { /* changes of the children belong to another watch */
         drop_watch(ZKR__OWNER_OF(watcher, struct zkr__dir_watch, watcher)->directory);
     }
 }
@@ -102,8 +102,8 @@ void zkr__cache_begin(struct zkr__directory *d)
 /* --- the place of a node, from its number --- */
 
 /*
- * Can a number replace a list for this claim? Other claims need lists: for a watch, for all members of a group at once,
- * or to count the waiters.
+ * Returns whether the number of its node can replace a list for the claim. A claim needs a list to watch the children,
+ * to decide all members of a group at once, or to count the waiters.
  */
 static bool is_simple(const struct zkr__claim *claim)
 {
@@ -130,12 +130,12 @@ bool zkr__cache_expects(const struct zkr__claim *claim)
     int64_t behind =
         others->count > 0 ? others->list[others->count - 1].sequence : known->from;
     if (newest && newest->sequence >= behind) {
-        return true; /* it will wait for our newest node */
+        return true; /* the claim will wait for our newest node */
     }
     return from_a_list || (known->from == ZKR__KNOWN_ALL && others->count == 0);
 }
 
-/* Knowledge begins with the first node created after that watch was set. */
+/* Knowledge of the numbers begins with the first node created after the watch on the directory was set. */
 void zkr__cache_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
@@ -156,8 +156,8 @@ void zkr__cache_gone(const struct zkr__claim *claim)
 }
 
 /*
- * A downgrade is in flight, so the node may have either of two names; or a write of the owner may still arrive, and
- * only a list sent after it shows the result.
+ * True if only a later list can show the claim's node: a downgrade is in flight, so the node may have either of two
+ * names, or the claim is leaving while a write of its owner may still arrive.
  */
 static bool is_vague(const struct zkr__claim *claim)
 {
@@ -183,8 +183,8 @@ static void put(struct zkr__children *children, const char *node)
 }
 
 /*
- * Collects the known children that may exist, numbered *from or higher; of our nodes, at most @most ahead of the claim.
- * False: they are not known.
+ * Collect in @line the known children numbered *from or higher, with at most @most of our own nodes ahead of the claim.
+ * Some may be gone by now. Returns false if the children are not known, or out of memory.
  */
 static bool line_up(const struct zkr__claim *claim,
                     size_t most,
@@ -208,7 +208,7 @@ static bool line_up(const struct zkr__claim *claim,
     if (!make_row_room(&d->engine->scratch, 3 + others->count + count)) {
         return false;
     }
-    /* One place in front is left for unknown nodes. */
+    /* The free element in front is for a child that represents the unknown nodes. */
     *line = (struct zkr__children){.list = d->engine->scratch.row + 1};
     for (size_t i = 0; i < others->count; i++) {
         if (others->list[i].sequence >= *from) {
@@ -227,7 +227,9 @@ static bool line_up(const struct zkr__claim *claim,
     return true;
 }
 
-/* One blocking child in front represents all unknown nodes there. */
+/*
+ * Apply the rule. One blocking child in front represents all unknown nodes there. False: the known nodes do not decide.
+ */
 static bool judge(const struct zkr__claim *claim,
                   size_t most,
                   struct zkr__verdict *verdict,
@@ -258,7 +260,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
                        struct zkr__children *children)
 {
-    enum { NEAR = 16 }; /* thousands may be ahead of these, and rarely matter */
+    enum { NEAR = 16 }; /* thousands of nodes may be further ahead; they rarely matter */
     const struct zkr__directory *d = claim->directory;
     return zkr__cache_watches(d) && is_simple(claim) && d->watch->known.counts &&
            (judge(claim, NEAR, verdict, children) ||
@@ -283,13 +285,13 @@ bool zkr__list_wanted(const struct zkr__claim *claim)
            claim->list_tag == zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
 }
 
-/* The next two are filters: @ctx is the directory. */
+/* The next two functions are filters; @ctx is the directory. */
 static bool is_ours(void *ctx, const char *name) ZKR__LOCKED
 {
     return zkr__claim_in(ctx, name) != NULL;
 }
 
-/* A node of ours that is being deleted: requests sent after its delete will not see it. */
+/* True for a node of ours that is being deleted. Requests sent after the delete will not see the node. */
 static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
 {
     const struct zkr__claim *claim = zkr__claim_in(ctx, name);
@@ -307,7 +309,9 @@ int zkr__list_children(struct zkr__directory *d, const struct zkr__children **ou
     return given->code;
 }
 
-/* The highest number of a claim that asks. No such claim needs the nodes behind it. */
+/*
+ * Returns the highest number among the claims that wait for this list. None of them needs the nodes behind that number.
+ */
 static int64_t most_wanted(const struct zkr__directory *d)
 {
     int64_t most = INT64_MIN;
@@ -321,7 +325,10 @@ static int64_t most_wanted(const struct zkr__directory *d)
     return most;
 }
 
-/* A long list is not remembered, and omits nodes behind all claims that ask. */
+/*
+ * Order the children of the answer. A long list is not remembered, and omits the nodes behind all claims that wait for
+ * it.
+ */
 static void order(struct zkr__directory *d,
                   const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -344,7 +351,9 @@ static void order(struct zkr__directory *d,
     }
 }
 
-/* A claim that asks meanwhile waits for the next list, because it may have seen a later event. */
+/*
+ * A claim that asks while this list is delivered waits for the next one, because the claim may have seen a later event.
+ */
 static void
 on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -387,15 +396,16 @@ void zkr__list_send(struct zkr__directory *d)
 }
 
 /*
- * --- Tries that list before they create a node. The node of a try may delay claims that could be granted at once
- * beside the holders: for other permits, as readers beside readers, for one path of several. So a try creates no node
- * while this client knows a reason why the try would fail. If the client knows nothing, the try lists first.
+ * --- Tries (claims that fail instead of waiting) that list before they create a node. The node of a try may delay
+ * claims that could be granted at once beside the holders: claims for other permits, readers beside readers, claims for
+ * one path of several. So a try creates no node while this client knows a reason why the try would fail. If the client
+ * knows nothing, the try lists first.
  *
- * If everything seems free, the try creates its node, and costs one round trip. The client's knowledge may be old; then
- * the list sent with the create shows that.
+ * If the queue seems free, the try creates its node, and costs one round trip. If the client's knowledge is old, the
+ * list sent with the create shows that.
  */
 
-/* Counts the members of the group that will be in the claim's directory. */
+/* Returns how many members of the claim's group, the claim included, belong to the claim's directory; 0 = no group. */
 static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     int64_t count = 0;
@@ -433,7 +443,7 @@ void zkr__caches_connected(struct zkr__engine *engine)
     }
 }
 
-/* An answer that is still to arrive may have been dropped for lack of memory. */
+/* Claims stop waiting for lists in flight, because an answer may have been dropped for lack of memory. */
 void zkr__caches_session_over(struct zkr__engine *engine)
 {
     struct zkr__directory *d;

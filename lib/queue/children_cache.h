@@ -4,10 +4,11 @@
  * servers give to our own nodes (struct zkr__known).
  *
  * --- Lists: at most one is in flight for each directory. A claim gets the first list that is sent after the claim has
- * asked for one: after its create, and after all events that the client has received by then. Claims that ask while a
- * list is in flight share the next list, which is sent when the first is answered. So a crowd costs few lists.
+ * asked for one. That list is sent after the claim's create, and after all events that the client had received when the
+ * claim asked. Claims that ask while a list is in flight share the next list, which is sent when the first is answered.
+ * So a crowd costs few lists.
  *
- * --- Numbers: from the number of a new node of ours alone, the cache decides whether the claim is granted or behind a
+ * --- Numbers: the number of a new node of ours often suffices to decide whether the claim is granted or waits behind a
  * known node. So a lock that only this client uses needs no lists.
  *
  * From the second node of a session on, a watch on the directory reports when the directory is deleted. The event
@@ -17,12 +18,13 @@
  * renewal, the cache believes a create whose number fits, even if the directory was deleted and created again.
  *
  * The cache knows which nodes may exist: ours, from this client's tables, and others, from the last list. The others
- * may be gone by now, but none can have been added. So what the cache grants, a list would grant. If the cache makes a
- * claim wait for a node of another client, the claim reads that node with a watch, and so learns when the node is gone.
+ * may be gone by now, but no node can have been added. So every claim that the cache grants, a list would grant, too.
+ * If the cache makes a claim wait for a node of another client, the claim reads that node with a watch, and so learns
+ * when the node is gone.
  *
- * The cache relies on the nodes of other clients only while the last node of ours is still being deleted: so soon after
- * a hold, the waiters behind it have hardly gone. So two processes that lock in a loop need one list a cycle, when they
- * are woken, and none when they join.
+ * The cache relies on the nodes of other clients only while our last node is still being deleted, because waiters
+ * rarely leave so soon after the hold ahead of them. So two processes that lock in a loop need one list per cycle, when
+ * they are woken, and none when they join.
  *
  * All functions need the client's lock.
  */
@@ -35,31 +37,31 @@
 
 struct zkr__claim;
 
-/* A node of ours is about to be created: set the watch if it pays. */
+/* Before a node of ours is created: set the watch on the directory if that pays. */
 void zkr__cache_begin(struct zkr__directory *d) ZKR__LOCKED;
-/* The directory existed at the last answer: the watch would have reported its deletion. */
+/* Returns whether the watch on the directory is set. If so, the directory existed at the last answer. */
 bool zkr__cache_watches(const struct zkr__directory *d) ZKR__LOCKED;
-/* The number of the claim's node will probably be enough: send no list along with the create. */
+/* True if the number of the claim's node will probably be enough, so that the create needs no list beside it. */
 bool zkr__cache_expects(const struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim's node was created. */
+/* Record that the claim's node was created. */
 void zkr__cache_made(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * Apply the rule to the claim, whose node was just created. @children are those that the verdict refers to, valid until
- * the next call. False: the numbers do not decide.
+ * Apply the rule to the claim, whose node was just created. The indexes in @verdict refer to @children, which are valid
+ * until the next call. Returns false if the numbers do not decide.
  */
 bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
                        struct zkr__children *children) ZKR__LOCKED;
-/* The node that the claim watches, if any, is gone. */
+/* Record that the node watched by the claim, if any, is gone. */
 void zkr__cache_gone(const struct zkr__claim *claim) ZKR__LOCKED;
-/* A node of ours may exist that is in no table: drop all knowledge. */
+/* Drop all knowledge, because a node of ours may exist that is in no table. */
 void zkr__cache_forget(struct zkr__directory *d) ZKR__LOCKED;
 
 /* Give the claim the next list, as the answer to ZKR__ASKED_LIST in its present round. */
 void zkr__list_want(struct zkr__claim *claim) ZKR__LOCKED;
 /* Send a list if a claim wants one and none is in flight. */
 void zkr__list_send(struct zkr__directory *d) ZKR__LOCKED;
-/* The claim waits for a list in its present round. */
+/* True if the claim waits for a list in its present round. */
 bool zkr__list_wanted(const struct zkr__claim *claim) ZKR__LOCKED;
 /*
  * Get the children of the list being delivered, without our nodes that are being deleted. A long list omits the nodes
@@ -68,10 +70,10 @@ bool zkr__list_wanted(const struct zkr__claim *claim) ZKR__LOCKED;
 int zkr__list_children(struct zkr__directory *d,
                        const struct zkr__children **out) ZKR__LOCKED;
 
-/* The claim is a try for whose node there may be no room, so it must list before it creates the node. */
+/* True if the claim is a try that might have to wait, so that it must list before it creates its node. */
 bool zkr__try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED;
 
-/* The session is connected again: events from before arrive in no order. */
+/* The session is connected again: drop all watches, because events from before the connection arrive in no order. */
 void zkr__caches_connected(struct zkr__engine *engine) ZKR__LOCKED;
 void zkr__caches_session_over(struct zkr__engine *engine) ZKR__LOCKED;
 

@@ -25,7 +25,7 @@ static size_t node_room(const struct zkr__queue *q)
     return strlen(q->dir) + 1 + ZKR__NAME_ROOM;
 }
 
-/* Reserve room for the watch on its own node. */
+/* Reserve room for the watch on the claim's own node. */
 static void reserve(struct zkr__claim *claim) ZKR__LOCKED
 {
     claim->reserves = true;
@@ -44,7 +44,7 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
         return NULL;
     }
     claim->directory = directory;
-    /* A downgrade gives the claim another queue, which may have no directory yet. */
+    /* The claim needs a reference, because a downgrade moves it to another queue, which may have no directory yet. */
     directory->refs++;
     claim->q = q;
     q->refs++;
@@ -143,12 +143,12 @@ void zkr__claim_tell_revocations(struct zkr__claim *claim)
 
 /* --- in its directory --- */
 
-/* Most claims that enter have the highest number so far. */
+/* Insert the claim by its number, from the end, because most new claims have the highest number so far. */
 static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
     ZKR__MUST(d->engine->c, !claim->ours_prev && claim->by_node.path);
-    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last one */
+    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last claim */
     while (after && after->sequence > claim->sequence) {
         after = after == d->ours ? NULL : after->ours_prev;
     }
@@ -195,7 +195,7 @@ void zkr__claim_drop_list(struct zkr__claim *claim)
 
 /* --- our node --- */
 
-/* Writes a random version 4 UUID, formatted like java.util.UUID. Returns 0 or errno: there is no weaker source. */
+/* Writes a random version 4 UUID, formatted like java.util.UUID. Returns 0 or errno; no weaker source is tried. */
 static int make_guid(char text[ZKR__GUID_LEN + 1])
 {
     static const char hex[] = "0123456789abcdef";
@@ -264,7 +264,7 @@ void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind)
 {
     zkr__claim_forget_node(claim);
     zkr__name_turn(claim->node, kind);
-    /* Out of memory for the table, the lease probe still checks the node, and neighbours watch its path. */
+    /* If memory for the table runs out, the lease probe still checks the node, and neighbours watch its path. */
     (void)enter_node(claim);
 }
 
@@ -284,8 +284,8 @@ enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
 enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
 
 /*
- * Returns how many bytes of @owner leave room for a field behind them. Of several lines it takes whole lines, so that
- * fields stay fields.
+ * Returns how many bytes of @owner to write so that a field fits behind them. A text of several lines is cut at the end
+ * of a line, so that no field is cut.
  */
 static size_t fitting(const char *owner)
 {
@@ -296,7 +296,7 @@ static size_t fitting(const char *owner)
     return len > 0 ? len : most;
 }
 
-/* @owner: NULL = host/pid/thread. Returns the length. */
+/* Write @owner, or host/pid/thread if @owner is NULL, and the field for the rule's argument. Returns the length. */
 static size_t write_owner(const struct zkr__claim *claim,
                           const char *owner,
                           char text[ZKR__OWNER_TEXT_MAX])
@@ -316,7 +316,7 @@ static size_t write_owner(const struct zkr__claim *claim,
                                        : ZKR__OWNER_TEXT_MAX - 1;
 }
 
-/* Append our address to the owner text if there is room. */
+/* Append our address to the node's data if there is room. */
 static void add_address(const struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
@@ -411,7 +411,10 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim)
     forget_before(claim);
 }
 
-/* A node ahead with holder metadata is the first in the queue, unless it is a reader's. */
+/*
+ * Returns the number of contenders in front; 0 = not known. A node ahead with holder metadata is the first in the
+ * queue, unless it belongs to a reader.
+ */
 static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
 {
     enum zkr__name_kind kind;

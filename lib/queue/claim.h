@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim: one node of ours in a queue. claim_state.h describes its life. claim.c has its memory, its node, and its
- * position behind another node. All functions need the client's lock.
+ * A claim: one node of ours in a queue. claim_state.h describes its states. claim.c manages its memory, its node, and
+ * its place behind another node. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_CLAIM_H
 #define ZKR_QUEUE_CLAIM_H
@@ -24,40 +24,41 @@ struct zkr__claim {
     struct zkr__directory *directory;
     int refs;
     int bytes; /* counted in the engine's node_bytes; if @reserves, reserved for a watch, too */
-    bool live;                    /* not GONE: the engine has a reference */
+    bool live;                    /* not GONE yet, so the engine has a reference */
     bool reserves : 1;            /* room is reserved for the watch on its own node */
     bool keeps_lease : 1;         /* counted in the client's `prepared` */
     bool stands : 1, in_line : 1; /* of its directory: keep.h */
-    /* Its node is being created, or the claim waits for admission: admission.h. */
+    /* admitted: its node is being created. awaits_admission: the claim is in line (admission.h). */
     bool admitted : 1, awaits_admission : 1;
-    /* FINDING: the write ahead of the list has been answered; or the servers do not support such a write. */
+    /* FINDING: the write before the list was answered; the servers do not support such a write. */
     bool written : 1, unwritable : 1;
     bool counted_refused : 1;
 
     /* Read by the recipe. */
     bool canceled : 1;
     /*
-     * Set if part of the owner's code may still rely on a lost hold when the owner leaves, as after an inner release.
+     * When the owner leaves a lost hold, part of its code may still rely on the hold, for example after an inner
+     * release.
      */
     bool relied_on : 1;
     bool once : 1;      /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
     bool taken : 1;     /* the owner knows of the hold */
-    bool guarded : 1;   /* a write of the owner may arrive after the release: news.h */
-    bool passed_on : 1; /* released, and the next process may be told so: news.h */
+    bool guarded : 1;   /* a write of the owner may arrive after the release (news.h) */
+    bool passed_on : 1; /* released, and the next process may be notified (news.h) */
     enum zkr__hand_over came : 4; /* how the claim last left PARKED */
     /* The list that the claim waits for. */
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
-    /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. Known from a list after the grant. */
+    /* Can a write to our node harm a waiter behind it? BEARS: no. BEARS_NOT: yes. Known from a list after the grant. */
     enum { ZKR__BEARS_UNKNOWN, ZKR__BEARS, ZKR__BEARS_NOT } bearing : 2;
-    /* Of the hold that the owner knows of: warning.h. */
+    /* The warning before the end of the hold that the owner knows of (warning.h). */
     enum { ZKR__WARNING_OFF, ZKR__WARNING_AWAITED, ZKR__WARNING_DUE } warning : 2;
     unsigned char counted_as; /* its counter in the client's statistics */
     unsigned place;           /* contenders in front at the last list; 0 = not known */
-    int detail;               /* ZooKeeper's code of a failure */
+    int detail;               /* ZooKeeper's code for the failure */
     int parent_code;          /* why the parents cannot be created */
-    int parent_detail;        /* ZooKeeper's code of that */
-    unsigned epoch;           /* of the session that owns the node */
-    unsigned revocations;     /* requests that the owner does not know yet */
+    int parent_detail;        /* ZooKeeper's code for parent_code */
+    unsigned epoch;           /* epoch of the session that owns the node */
+    unsigned revocations;     /* revocation requests not yet reported to the owner */
     int64_t sequence;
     int64_t czxid;
     int64_t held_since_ms;  /* wall clock, ms since 1970; 0 = not held yet */
@@ -72,13 +73,13 @@ struct zkr__claim {
     struct zkr__claim *prev, *next;
     /* In at most one of engine->held, engine->line, keep->line. */
     struct zkr__claim *row_prev, *row_next;
-    struct zkr__path_entry by_node;           /* while its node is known */
-    struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
-    struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
+    struct zkr__path_entry by_node;           /* in the table while its node is known */
+    struct zkr__claim *ours_prev, *ours_next; /* in the directory's list while its node is known */
+    struct zkr__claim *list_prev, *list_next; /* linked while the claim waits for a list */
     unsigned list_tag;
-    unsigned unsent; /* set of zkr__action, to be sent with those of other members */
+    unsigned unsent; /* set of zkr__action, to be sent together with those of other members */
 
-    /* PARKED: the claim of this client ahead, or NULL if ahead_watcher watches a path. */
+    /* PARKED: the claim ahead if it is of this client. NULL: ahead_watcher watches a path instead. */
     struct zkr__claim *ahead;
     struct zkr__claim *behind;                    /* list: claims behind this one */
     struct zkr__claim *behind_prev, *behind_next; /* in the list of the claim ahead */
@@ -97,11 +98,13 @@ struct zkr__claim {
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
     long thread; /* the thread that made the claim */
-    /* The full path of the create request; after the answer, the path of our node. "" = none yet. */
+    /* The path in the create request; after the answer, the path of our node. "" = none yet. */
     char node[];
 };
 
-/* Allocated apart, because few of thousands of waiting claims look ahead. */
+/*
+ * Watches the node before the node ahead. Allocated separately, because few of thousands of waiting claims look ahead.
+ */
 struct zkr__before {
     struct zkr__path_watcher watcher;
     struct zkr__claim *claim;
@@ -111,8 +114,8 @@ struct zkr__before {
 struct zkr__entry {
     bool once; /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
     /*
-     * For a claim on which no thread sleeps. A claim that is still undecided at this time fails: with ZKR_ETIMEDOUT
-     * behind another claim, with ZKR_ENOANSWER if no server has shown its place. 0 or ZKR__NEVER = none.
+     * When the claim fails if it is still undecided: with ZKR_ETIMEDOUT behind another claim, with ZKR_ENOANSWER if no
+     * server has shown its place. For claims on which no thread sleeps. 0 or ZKR__NEVER = no deadline.
      */
     int64_t deadline;
     long thread; /* for the owner text; 0 = the calling thread */
@@ -132,34 +135,36 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine,
                                    const struct zkr__entry *entry) ZKR__LOCKED;
 /*
- * Is there room for the node of one more claim, and for the watch on it in a queue with watch_node? If not, the caller
- * may make a claim only in place of another one.
+ * Returns whether there is room for the node of one more claim and, in a queue with watch_node, for the watch on that
+ * node. If not, the caller may make a claim only in place of another one.
  */
 bool zkr__claim_fits(const struct zkr__queue *q,
                      const struct zkr__engine *engine) ZKR__LOCKED;
-/* Before the claim moves to @q: reserve room for the watch on its own node, if @q wants that watch. False: no room. */
+/*
+ * Before the claim moves to @q: if @q has watch_node, reserve room for the watch on the claim's node. False: no room.
+ */
 bool zkr__claim_reserve(struct zkr__claim *claim,
                         const struct zkr__queue *q) ZKR__LOCKED;
 /* Give back the room of a claim that is GONE. */
 void zkr__claim_recount_bytes(struct zkr__claim *claim) ZKR__LOCKED;
-/* A reference keeps the memory and the text of the node. */
+/* Take a reference, which keeps the claim's memory and the path of its node. */
 static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
 {
     claim->refs++;
 }
 
-/* The last reference frees the claim. */
+/* Drop a reference. The last one frees the claim. */
 void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* The claim may receive and send news of other processes. */
+/* Returns whether the claim exchanges news with other processes. */
 static inline bool zkr__claim_hears_news(const struct zkr__claim *claim) ZKR__LOCKED
 {
     return claim->q->hears_news && !claim->k.member && claim->q->c->nearby;
 }
 
-/* The claim waits for a holder, with a node of its own or in the line of its directory, and not for an answer. */
+/* True if the claim waits for a holder and not for an answer, with a node of its own or in its directory's line. */
 bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim waits for a holder. A READY claim does not: it waits for other members of its group. */
+/* Like zkr__claim_is_behind(), but false for a READY claim, which waits for other members of its group. */
 bool zkr__claim_is_parked(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
@@ -180,15 +185,15 @@ char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len) ZKR__LOCK
 
 /* Write a new path, with a new GUID, into claim->node. Returns 0 or errno. */
 int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
-/* The server says that our node is at @path. False: that cannot be our node, or out of memory. */
+/* Record our node's @path, as a server reports it. False: the node at @path cannot be ours, or out of memory. */
 bool zkr__claim_know_node(struct zkr__claim *claim,
                           const char *path,
                           enum zkr__name_kind kind) ZKR__LOCKED;
-/* From now on our node is of @kind, READ or WRITE, with its present number. */
+/* Record that our node is now of @kind, READ or WRITE, with the same number. */
 void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind) ZKR__LOCKED;
 /* Remove our node from the tables; claim->node stays. */
 void zkr__claim_forget_node(struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim of this client whose node is at @path, or NULL. */
+/* Returns the claim of this client whose node is at @path, or NULL. */
 static inline struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
                                                const char *path) ZKR__LOCKED
 {
@@ -196,7 +201,7 @@ static inline struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
     return entry ? ZKR__OWNER_OF(entry, struct zkr__claim, by_node) : NULL;
 }
 
-/* The claim of this client whose node in @d has this name, or NULL. */
+/* Returns the claim of this client whose node in @d has this name, or NULL. */
 struct zkr__claim *zkr__claim_in(const struct zkr__directory *d,
                                  const char *name) ZKR__LOCKED;
 /* Stop waiting for a list: children_cache.h. */
@@ -204,22 +209,25 @@ void zkr__claim_drop_list(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Wait behind the child @name: a claim of this client, or a path to watch. False: out of memory. */
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
-/* The number of contenders in front of a claim that waits with a node, as far as known; 0 = not known. */
+/* Returns the number of contenders in front of a claim that waits with a node; 0 = not known. */
 int64_t zkr__claim_place(const struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim already watches the child @name as the node ahead. */
+/* True if the claim already watches the child @name as the node ahead. */
 bool zkr__claim_stands_behind(const struct zkr__claim *claim,
                               const char *name) ZKR__LOCKED;
 /* Watch the directory. False: out of memory. */
 bool zkr__claim_watch_children(struct zkr__claim *claim) ZKR__LOCKED;
 /* Watch the child @name, which is before the node ahead. False: out of memory. */
 bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
-/* The path of the watched node before the node ahead. NULL = none is watched. */
+/* Returns the path of the watched node before the node ahead. NULL = none is watched. */
 const char *zkr__claim_before(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 /* Removes one claim from `behind` and returns it; NULL = none is left. */
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* A claim needs the lease from now on. A short hold or wait costs no probe, unless little of the lease is left. */
+/*
+ * A claim needs the lease from now on: schedule a probe, so late that a short hold or wait costs none. If little of the
+ * lease is left, probe at once.
+ */
 void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
 /* After a step: note whether the client has to keep the lease for the claim. */
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;

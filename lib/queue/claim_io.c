@@ -64,8 +64,8 @@ void zkr__claim_create(struct zkr__claim *claim)
 }
 
 /*
- * Fill in the data of a hold's node, with holder metadata if there are any. The caller frees the returned text after
- * use.
+ * Fill in the data of a hold's node, with holder metadata if there are any. Returns the metadata text, which the caller
+ * frees after use, or NULL.
  */
 static char *fill_metadata(const struct zkr__claim *claim,
                            struct zkr__creation *creation,
@@ -95,8 +95,8 @@ static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * The transaction deletes the WRIT node at the version last seen, if that is known. So it is refused if it would delete
- * a revocation request. See ZKR__DOWNGRADE_READS.
+ * Replace the WRIT node with a READ node in one transaction. If the version last seen is known, the WRIT node is
+ * deleted only at that version, so that no revocation request is deleted unseen. See ZKR__DOWNGRADE_READS.
  */
 static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -127,7 +127,7 @@ static void list(struct zkr__claim *claim) ZKR__LOCKED
     zkr__list_send(claim->directory);
 }
 
-/* Create our node, followed by a list, unless the number of the node will probably be enough. */
+/* Create our node, and send a list right behind unless the number of the node will probably be enough. */
 static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr__cache_begin(claim->directory);
@@ -144,8 +144,8 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 /* --- after a revocation request --- */
 
 /*
- * Write our text only over the request that the owner was told of: a newer request stays, and is seen. Nothing is
- * written to the node of a leader latch (zkr__queue_act()), nor a text of ours that looks like a request.
+ * Overwrite the request that the owner knows with our text. The write fails on a newer request, which is then seen.
+ * Nothing is written to the node of a leader latch (zkr__queue_act()), or if our own text looks like a request.
  */
 static void restore(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -167,8 +167,8 @@ static void restore(struct zkr__claim *claim) ZKR__LOCKED
 /* --- parents --- */
 
 /*
- * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level repeats the failure of
- * the level above, or that level was deleted a moment ago.
+ * @level 0 is the top level, above which only a chroot can be missing. "No node" at a deeper level means that the level
+ * above failed, too, or was deleted a moment ago.
  */
 static void
 on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
@@ -226,10 +226,10 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 }
 
 /*
- * The list that follows must show our node if it was or will ever be created. A sync is not enough: a replaced leader
- * that does not know of its replacement answers a sync. A write is answered by the present leader, which from then on
- * refuses requests of our old connection. A refusal by the leader is enough, but not one by a server that was too busy
- * to forward the write. A list without such an answer is not believed.
+ * Send a write before the list, so that the list shows our node if it was or will ever be created. A sync is not
+ * enough, because a replaced leader that does not know of its replacement answers a sync. Only the present leader
+ * answers a write, and from then on it refuses requests of our old connection. A refusal by the leader is enough, but a
+ * refusal by a server too busy to forward the write is not. Without such an answer, the list is not believed.
  */
 static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
