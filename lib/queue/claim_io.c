@@ -253,7 +253,7 @@ static void get(struct zkr__claim *claim,
     }
 }
 
-/* A READY member is granted by an old list, so it must know that its node exists. */
+/* A READY member is granted by an old list, so its claim needs a watch that proves that its node exists. */
 static enum zkr__watch own_watch(const struct zkr__claim *claim)
 {
     return claim->reserves                ? ZKR__WATCH_RESERVED
@@ -333,7 +333,7 @@ static bool is_exhausted(const struct zkr__claim *claim)
     return claim->sequence < 0 || claim->sequence >= ZKR__SEQUENCE_LIMIT;
 }
 
-/* A create or a get has shown our node. */
+/* Record what the answer to a create or get says about our node. */
 static void learn_node(struct zkr__claim *claim,
                        struct zkr__claim_event *e,
                        const struct zkr__answer *answer) ZKR__LOCKED
@@ -354,8 +354,8 @@ static void learn_node(struct zkr__claim *claim,
 }
 
 /*
- * No other client uses our names, but an earlier session of ours may have created the node. The session id of the node
- * decides. The czxid would show no more, and is not known for a READ node that replaced our WRIT node.
+ * No other client uses our names, but an earlier session of ours may have created the node, so the owner's session id
+ * decides. The czxid would prove nothing more, and is not known for a READ node that replaced our WRIT node.
  */
 static void on_owner(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
@@ -363,7 +363,7 @@ static void on_owner(struct zkr__claim *claim,
 {
     e->ours = answer->code == ZKR_OK && answer->owner == claim->q->c->session_id;
     if (answer->code == ZKR_OK && !e->ours) {
-        zkr__cache_forget(claim->directory); /* the cache takes that node for ours */
+        zkr__cache_forget(claim->directory); /* the cache counts that node as ours */
         zkr__log(claim->q->c, ZKR_LOG_WARN,
                  ZKR__EVENT("node_replaced", .path = claim->q->dir,
                             .node = zkr__path_name(claim->node),
@@ -406,7 +406,7 @@ static void on_downgraded(struct zkr__claim *claim,
     if (e->refused && !changed) {
         /* The server refused the downgrade although our WRIT node exists, and created no READ node. */
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
-        /* A list in between took our node for another client's. */
+        /* A list during the downgrade may have counted our node as another client's. */
         zkr__cache_forget(claim->directory);
         zkr__log_more(
             claim->q->c, ZKR_LOG_WARN,
@@ -431,7 +431,7 @@ static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
                                        const struct zkr__verdict *verdict,
                                        const struct zkr__children *children) ZKR__LOCKED
 {
-    /* Below this number, a billion numbers remain. */
+    /* A path may restart its numbers only after they have reached this limit. */
     bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
     if (claim->k.member || may_begin_anew || claim->q->c->options.look_ahead < 0) {
         return ZKR__LOOKS_NOT;
@@ -447,7 +447,7 @@ static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
     return !known ? ZKR__LOOKS_NOT : verdict->last ? ZKR__BEHIND_TWO : ZKR__BEHIND_MORE;
 }
 
-/* Set up the wait that the verdict asks for. */
+/* Set up the wait that the verdict requires. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
                          const struct zkr__verdict *verdict,
@@ -467,7 +467,10 @@ static void wait_as_told(struct zkr__claim *claim,
                                          : ZKR__LOOKS_NOT;
         e->near = claim->directory->near && e->wait == ZKR__WAIT_NODE;
     }
-    /* A node ahead of a holder was put there by a client that chooses its numbers: only a list shows what it does. */
+    /*
+     * A node ahead of a holder comes from a client that chooses its numbers. Only a list shows whether that node
+     * blocks.
+     */
     bool intruded =
         claim->ahead && claim->ahead->k.phase == ZKR__HELD && verdict->watch > 0;
     e->then = verdict->then == ZKR__THEN_OURS_IF_HELD && intruded ? ZKR__THEN_LOOK
@@ -489,7 +492,7 @@ static void note_verdict(struct zkr__claim *claim,
     }
 }
 
-/* Does the name say that the child is our node? A downgrade may have turned our writer into a reader. */
+/* Returns whether the child has our node's name. A downgrade may have turned our WRIT node into a READ node. */
 static bool may_be_own(const struct zkr__claim *claim,
                        const struct zkr__child *child) ZKR__LOCKED
 {
@@ -535,7 +538,7 @@ static void judge(struct zkr__claim *claim,
         e->found = false;
         return;
     }
-    /* The first child does not wait. A claim that has waited, and lost its place with its session, may wait again. */
+    /* The first child does not wait. A claim that lost its place with its session may wait again. */
     e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
     claim->place = (unsigned)self;
     struct zkr__verdict verdict = q->rule(children, self, q->rule_arg);
@@ -574,8 +577,8 @@ static void on_listed(struct zkr__claim *claim,
 /* --- a node was created --- */
 
 /*
- * The node of another client may be gone by now. So no try fails because of it, and no claim is parked behind it while
- * a list is to arrive.
+ * True if the child @name may be gone by now and must not decide: no try fails because of another client's node, and no
+ * claim is parked behind such a node while a list is in flight.
  */
 static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
 {
@@ -583,7 +586,10 @@ static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__L
     return doubted && !zkr__claim_in(claim->directory, name);
 }
 
-/* The number of our node may show as much as a list. If there is no memory to record the node ahead, a list follows. */
+/*
+ * Judge the claim by its node's number alone, if that decides as a list would. Out of memory to record the node ahead,
+ * a list follows.
+ */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
 {
@@ -618,7 +624,7 @@ static void on_created(struct zkr__claim *claim,
         zkr__cache_made(claim);
         judge_by_number(claim, e);
     } else if (answer->code == ZKR_OK) {
-        /* Not our path, or no memory for the table. Our node is found by its GUID. */
+        /* The path is not ours, or there is no memory for the table. The claim then finds our node by its GUID. */
         e->code = ZKR_ECONNLOSS;
     } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
                claim->parent_code != 0) {

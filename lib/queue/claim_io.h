@@ -6,14 +6,14 @@
 #include "queue/asked.h"
 #include "queue/claim.h"
 
-/* The request could not be sent: engine->on_answer gets @code as the answer. */
+/* Instead of sending the request, answer it with @code through engine->on_answer. */
 void zkr__claim_refuse(struct zkr__claim *claim,
                        enum zkr__asked asked,
                        int code) ZKR__LOCKED;
 
 /* Create the node of the claim, under a new GUID. */
 void zkr__claim_create(struct zkr__claim *claim) ZKR__LOCKED;
-/* Fill in the new name and the data of that node; @text is room for the owner text. Returns 0 or errno. */
+/* Name the claim's node anew and fill in @creation; @text is room for the owner text. Returns 0 or errno. */
 int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;

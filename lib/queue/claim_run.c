@@ -23,12 +23,12 @@
 
 /* --- an event in, and what follows from it --- */
 
-/* A claim that has been parked or held for this long watches its own node, too. */
+/* A claim watches its own node, too, once it has been parked or held for this long. */
 enum { QUIET_MS = 100 };
 
 /*
- * By then, unless other writes keep the lease, the first lease probe of a hold has been sent, and the metadata with it.
- * That write would use up a watch on the node, so the watch is set after it.
+ * Returns the pause after which the first lease probe of a hold has been sent, with the metadata, unless other writes
+ * keep the lease. The watch on the node is set after the probe, because that write would use up the watch.
  */
 static int64_t metadata_pause(const zkr_client *c)
 {
@@ -36,8 +36,8 @@ static int64_t metadata_pause(const zkr_client *c)
 }
 
 /*
- * The pause between gets of a node that servers refuse to show: a quarter of the session timeout, growing to four of
- * them.
+ * The pause between gets of a node that servers refuse to show grows from a quarter of the session timeout to four
+ * session timeouts.
  */
 static int64_t refusal_pause(const zkr_client *c, int refusals)
 {
@@ -70,14 +70,15 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
     DL_APPEND2(claim->engine->held, claim, row_prev, row_next);
     zkr__claim_probe_later(c);
     claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
-    /* No client watches the nodes of permits. */
+    /* No client watches the node of a permit, so a write to it is harmless. */
     claim->bearing =
         claim->q->kind == ZKR__NAME_LEASE ? ZKR__BEARS : ZKR__BEARS_UNKNOWN;
 }
 
 /*
- * A write to our node uses up the watches on it. Clients with Curator's names then list or watch again. Others might
- * not: aiozk 0.32 waits for ever. Returns the highest number of a node of such another client, or INT64_MIN.
+ * A write to our node uses up the watches on it. Clients that use Curator's names then list or watch again. Other
+ * clients might not: aiozk 0.32 waits for ever. Returns the highest number among the nodes of such other clients, or
+ * INT64_MIN.
  */
 static int64_t last_stranger(const struct zkr__directory *d,
                              const struct zkr__answer *list) ZKR__LOCKED
@@ -96,7 +97,7 @@ static int64_t last_stranger(const struct zkr__directory *d,
     return last;
 }
 
-/* Let the next probe write the metadata of this hold, and send that probe soon. */
+/* If a write harms no waiter, let the next probe write the metadata of this hold, and send that probe soon. */
 static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
@@ -108,7 +109,7 @@ static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-/* One list serves all holds in the directory. */
+/* Use one list of the waiters for all holds in the directory. */
 static void
 on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -128,7 +129,10 @@ on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOC
     zkr__claim_unref(asker);
 }
 
-/* First list the waiters behind the node. If the metadata are still not written a pause later, list again. */
+/*
+ * List the waiters behind the node before the metadata are written. If the metadata are still due after a pause, list
+ * again.
+ */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     const zkr_client *c = claim->q->c;
@@ -151,7 +155,7 @@ static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
     claim->metadata_at = zkr__now(c) + metadata_pause(c);
 }
 
-/* Count how a waiter was granted. @before and @look: the state before the event @by. */
+/* Count how a waiter was granted. @before and @look describe the claim before the event @by. */
 static void record_hand_over(struct zkr__claim *claim,
                              enum zkr__phase before,
                              enum zkr__look_ahead look,
@@ -250,7 +254,7 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         claim->quiet_at = zkr__now(c) + refusal_pause(c, claim->k.refusals);
     }
     if (todo & ZKR__DO_QUIET) {
-        /* A READY member must not wait for this answer when all others are READY. */
+        /* READY: when all others are READY, the member would have to wait for this answer. */
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY) &&
                        claim->k.phase != ZKR__READY;
         int64_t pause = zkr__claim_wants_metadata(&claim->k) ? metadata_pause(c) : 0;
@@ -268,7 +272,7 @@ static void notify(struct zkr__claim *claim) ZKR__LOCKED
     zkr__claim_wake(claim);
 }
 
-/* The recursion ends after one step: a claim that moves by this event did not hold, so it hands nothing over. */
+/* The recursion ends after one step, because a claim moved by this event did not hold, and hands nothing over. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED
 {
@@ -341,7 +345,7 @@ static void move_up(struct zkr__directory *d) ZKR__LOCKED
     }
 }
 
-/* A line has a claim with a node in front of it. */
+/* Check that a line has a claim with a node in front. */
 static void check_line(const struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__keep *keep = d->keep;
@@ -455,9 +459,9 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     unsigned todo = zkr__claim_step(&claim->k, &e);
     ZKR__MUST_NOT(c, zkr__claim_step_invariant(&was, &e, &claim->k));
     ZKR__MUST_NOT(c, zkr__claim_invariant(&claim->k));
-    zkr__claim_recount_bytes(claim); /* first: the owner may make another at once */
+    zkr__claim_recount_bytes(claim); /* first, because the owner may make another claim at once */
     record_hand_over(claim, before, was.look, e.kind);
-    /* A claim that begins to leave makes room. */
+    /* A claim that begins to leave makes room in the directory. */
     bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
     claim->directory->seen -=
         leaves && stage != ZKR__REMOVING && claim->directory->seen > 0;
@@ -497,14 +501,14 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     if (zkr__claim_take_answer(claim, tag, answer, &e)) {
         zkr__claim_run(claim, e);
         if (e.kind == ZKR__EV_GOT_OWN && e.unwatched && claim->reserves) {
-            zkr__claim_tell(claim, ZKR__EV_QUIET); /* sent before there was room */
+            zkr__claim_tell(claim, ZKR__EV_QUIET); /* the get was sent before room was reserved */
         }
         zkr__claims_let_in(claim->engine);
     }
     zkr__claim_unref(claim);
 }
 
-/* Is the time reached? Then clear it. */
+/* Returns whether the time *at is reached, and clears it if so. */
 static bool falls_due(int64_t *at, int64_t now)
 {
     bool due = *at != 0 && *at <= now;
@@ -558,7 +562,10 @@ void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_even
                                                       : ZKR__EV_BEFORE_CHANGED);
 }
 
-/* An error if no session will come or the client is shut down; else ZKR_OK. */
+/*
+ * Returns an error if the client will have no session any more, because of its credentials or its shutdown; else
+ * ZKR_OK.
+ */
 static int hopeless(const zkr_client *c) ZKR__LOCKED
 {
     return c->shut                             ? ZKR_ECLOSED

@@ -17,18 +17,20 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LO
 void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED;
 
 /*
- * Admit claims in line while there is room. Without a connection all claims leave the line, and wait for the
- * connection.
+ * Admit claims in line while there is room. Without a connection, all claims leave the line and wait for the connection
+ * instead.
  */
 void zkr__claims_let_in(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* Others contend in @d: stop keeping a node there (keep.h). The claims in line create their own nodes. */
+/*
+ * Other clients contend in @d: stop keeping a node there (keep.h), and let the claims in line create their own nodes.
+ */
 void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
-/* Delete the kept nodes without a holder in @q, or in all queues if @q is NULL. */
+/* Delete the kept nodes in @q that have no holder; @q NULL = in all queues. */
 void zkr__claims_end_keeping(struct zkr__engine *engine,
                              const struct zkr__queue *q) ZKR__LOCKED;
 
-/* The engine's on_before and on_answer. */
+/* Handlers for engine->on_before and engine->on_answer. */
 void zkr__claim_on_before(struct zkr__path_watcher *watcher,
                           enum zkr__node_event event) ZKR__LOCKED;
 void zkr__claim_on_answer(void *ctx,
@@ -42,19 +44,19 @@ void zkr__claim_on_answer(void *ctx,
 void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
 
 /*
- * The owner leaves, in any phase. From now on the engine deletes the node, however long that takes. The reference
- * stays.
+ * Release the claim in any phase. From now on the engine deletes the node, however long that takes. The owner keeps its
+ * reference.
  */
 void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * The same, and drop the reference. With @wait, sleep until the node is gone, its delete is refused, or the session is
- * over.
+ * Like zkr__claim_let_go(), but also drop the owner's reference. With @wait, sleep until the node is gone, its delete
+ * is refused, or the session is over.
  */
 void zkr__claim_leave(struct zkr__claim *claim, bool wait) ZKR__LOCKED;
 
 /*
- * Turn a sure hold by a writer's node into a hold by a reader's node with the same number. The claim has the new path
- * at once. The engine sends the request in the background until it is answered. Claims of this client that may hold
+ * Turn the sure hold of a WRIT node into the hold of a READ node with the same number. The claim has the new path at
+ * once. In the background, the engine repeats the request until it is answered. Claims of this client that may hold
  * beside a reader are granted.
  */
 void zkr__claim_downgrade(struct zkr__claim *claim) ZKR__LOCKED;
@@ -62,7 +64,7 @@ void zkr__claim_downgrade(struct zkr__claim *claim) ZKR__LOCKED;
 /* Declare the hold lost if its lease bound has passed. */
 void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* The claim is granted, not lost, and its lease is sure. */
+/* Returns whether the claim is granted, not lost, and its lease is sure. */
 bool zkr__claim_sure(struct zkr__claim *claim) ZKR__LOCKED;
 
 #endif

@@ -36,7 +36,7 @@ static const char *place_fault(const struct zkr__claim *claim) ZKR__LOCKED
     return NULL;
 }
 
-/* Our node belongs to the present session. */
+/* Check that the claim's node belongs to the present session. */
 static const char *node_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const enum zkr__phase stage = zkr__claim_stage(&claim->k);
@@ -98,8 +98,8 @@ static const char *memory_fault(const struct zkr__claim *claim) ZKR__LOCKED
 /* --- what is counted --- */
 
 /*
- * Each claim that is not gone counts once: as waiting, as held, or as a pending delete; a kept node is a pending
- * delete. The other counts cover subsets of these claims, so they are no higher.
+ * Each claim that is not GONE is counted once: as waiting, as held, or as a pending delete. A kept node counts as a
+ * pending delete. The other counters count subsets of these claims, so they are no higher.
  */
 static const char *count_fault(const struct zkr__engine *engine) ZKR__LOCKED
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The invariants of a claim that has settled after a step (claim_run.c), of its directory, and of the client's counts.
- * In constant time. Returns NULL if all hold, else a description of the fault.
+ * Takes constant time. Returns NULL if all invariants hold, else a description of the fault.
  */
 #ifndef ZKR_QUEUE_CLAIM_SETTLED_H
 #define ZKR_QUEUE_CLAIM_SETTLED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a claim, which is one node of ours in a queue: its phases, the events, and the actions that follow.
- * zkr__claim_step() makes each transition. All of this is pure: no I/O, no lock, no clock, no memory.
+ * The state machine of a claim, which is one node of ours in a queue: phases, events, and the actions that follow.
+ * zkr__claim_step() makes each transition. All of this is pure: no I/O, no lock, no clock, no allocation.
  *
  *             create and list                 not first
  *   CREATING ------------------> LISTING ------------------> PARKED <--+
@@ -16,40 +16,42 @@
  *            that waits              +--> PROVING --+
  *                                                       release, any time: REMOVING --> GONE
  *
- * If a list lacks our node, the claim is ADOPTING again: only a get proves that the node is gone. From one list to the
- * next the number of the node ahead must fall. If it does not, the servers contradict themselves, and the lists pause.
+ * If a list lacks our node, the claim is ADOPTING again, because only a get proves that the node is gone. The number of
+ * the node ahead must fall from one list to the next. If that number does not fall, the servers contradict themselves,
+ * and the claim pauses before the next list.
  *
  * A writer's hold may continue as a reader's (a downgrade): see enum zkr__downgrade.
  *
  * On entering a phase from CREATING to DOUBTED, except PARKED and HELD, the claim sends requests and waits for an
- * answer. If it cannot send them now, it is PAUSED until there is a connection, until a pause ends, or until it is
- * admitted (admission.h); `next` is the phase to enter then.
+ * answer. If the claim cannot send them now, it is PAUSED until there is a connection, a pause ends, or the claim is
+ * admitted (admission.h). It then enters the phase `next`.
  *
- * "Leaving" is not a phase. A claim whose owner has left still has to learn whether its node was created, and then
- * deletes the node.
+ * "Leaving" is not a phase. A claim whose owner has left first learns whether its node was created, and then deletes
+ * the node.
  *
- * A try that would probably create its node in vain is *wary*: it is LOOKING before it is CREATING. While the node of a
- * try exists, it keeps other claims from being granted, so a try that is going to fail should create none.
+ * A *try* is a claim that fails instead of waiting. A try that would probably fail is *wary*: it is LOOKING before it
+ * is CREATING, because the node of a try that fails would delay other claims.
  *
  * A *member* is created and granted together with the other claims of its group (group.c). When nothing blocks a member
- * it is READY, and all members of the group continue from there. A member whose node is gone does not enter again: it
- * is *place_lost*, and GONE.
+ * it is READY, and all members of the group continue from there. A member whose node is gone does not enter again. It
+ * is then *place_lost* and GONE.
  *
- * A *round* numbers the requests of a claim. An answer carries the round of its request, and answers of an earlier
- * round are dropped before they get here. A transition that abandons its requests in flight begins a new round.
+ * A transition that abandons the requests in flight begins a new *round*. An answer carries the number of its request's
+ * round, and answers of earlier rounds are dropped before zkr__claim_step().
  *
- * --- Ownership of a node. A list or a check shows that a node has our name, but not that our session made it: another
- * session may have deleted our node and created a node of that name. So neither grants by itself. A get of our own node
- * goes out ahead of each list and each check, unless a watch on the node is set, and the grant waits for the answer.
- * Only the list sent with the create, or on its answer, needs no such get, because the node was created just before.
- * The list after the end of the node ahead will probably grant. There the get follows the list, without a watch,
- * because a short hold needs none. If it finds our node, the node existed when the list was sent. If that list had to
- * wait for the answer to another list, the get went out ahead of it and is sent again. A READY member is granted by an
- * older list, so it watches its node as soon as another member is PARKED.
+ * --- Ownership of a node. A list or a check shows that a node has our name, but not that our session created that
+ * node, because another session may have deleted our node and created one with that name. So neither a list nor a check
+ * grants by itself. A get of our own node goes out ahead of each list and each check, unless a watch on the node is
+ * set, and the grant waits for the answer. Only the list sent with the create, or on its answer, needs no such get,
+ * because the node was created just before. The list after the end of the node ahead will probably grant. There the get
+ * follows the list, and sets no watch, because a short hold needs none. If the get finds our node, the node existed
+ * when the list was sent. If the list had to wait for the answer to another list, the get was sent before the list, so
+ * it is sent again. A READY member is granted by an older list, so it watches its node as soon as another member is
+ * PARKED.
  *
  * --- Without room for a watch (session/watches.h) no claim polls. A claim that waits for a node or for the directory
- * fails, and so does a READY member. Any other claim goes without the watch on its own node: that node is OWN_SEEN, and
- * the claim gets it again when a grant depends on it.
+ * fails, and a READY member fails, too. Any other claim goes without the watch on its own node. That watch is OWN_SEEN,
+ * and the claim gets its node again when a grant depends on the node.
  *
  * --- Looking ahead. A claim PARKED behind node C, with other nodes before C, would need a list after the end of C. So
  * the claim also watches B, the node before C, and lists while C holds:
@@ -62,19 +64,20 @@
  *
  * Why this is sound: a claim may hold once every node that a list showed ahead of its own node is deleted, if its own
  * node existed when the list was sent. Numbers only grow, so any such list, however old, shows all nodes that will ever
- * be ahead. So the order of the events and the list does not matter, nor whether B ever held. If the list showed only B
- * and C ahead, no other list is needed. This rests on six conditions:
- * 1. Only a deletion counts: the event, or "no node" as the answer to the get that was to set the watch. A change of
- *    the data uses up the watch, and the claim gets the node again, unless a list is in flight: see leave_to_list().
- * 2. Our own node has existed all the time, and so has its parent, because a new parent numbers its children from 0.
- *    Events arrive in order: when that of C arrives, the watch on our own node, set by a get that found the node ours,
- *    has not fired. If the answer to that get is outstanding, the grant waits for it.
+ * be ahead. So neither the order of the events and the list matters, nor whether B ever held. If the list showed only B
+ * and C ahead, no other list is needed. This argument rests on six conditions:
+ * 1. Only a deletion counts: the event, or "no node" as the answer to the get that would set the watch. A change of the
+ * 1. data uses up the watch, so the claim gets the node again, unless a list is in flight (see leave_to_list()).
+ * 2. Our own node and its parent have existed all the time (a new parent numbers its children from 0). Events arrive in
+ * 2. order, so this is true if the watch on our own node, set by a get that found the node ours, has not fired when the
+ * 2. event of C arrives. If the answer to that get is outstanding, the grant waits for the answer.
  * 3. There was no re-connection. The events that a re-connection brings arrive in no order, so a re-connection ends the
  *    look-ahead, and a list follows the end of C.
- * 4. Numbers do not restart while the claim waits: a claim with a high number does not look ahead (claim_io.c).
- * 5. An event proves nothing about the lease, so the grant needs a sure lease, as each grant does. From the request for
- *    the list on, the client probes as if it held, so the lease is sure when C ends, however long C held.
- * 6. The rule allows it (rule.h): the first child holds, and C holds alone. Where a writer may have become a reader,
+ * 4. Numbers do not restart while the claim waits, because a claim with a high number does not look ahead (claim_io.c).
+ * 5. An event proves nothing about the lease, so this grant needs a sure lease, as each grant does. From the request
+ * 5. for the list on, the client probes as for a hold, so the lease is sure when C ends, however long C held.
+ * 6. The rule allows looking ahead (rule.h): the first child holds, and C holds alone. Where a writer may have become a
+ * 6. reader,
  *    two events are not enough. Readers, permits and members of groups do not look ahead.
  *
  * If B leaves early, the look-ahead costs one more list. If an event is missed, or there is no room for the watch on B,
@@ -91,44 +94,44 @@
 #include "queue/rule.h"
 
 enum zkr__phase {
-    ZKR__PAUSED,     /* waits for no answer; `next` follows */
-    ZKR__LOOKING,    /* a wary try: is there room for its node? */
+    ZKR__PAUSED,     /* awaits no answer; the phase `next` follows */
+    ZKR__LOOKING,    /* a wary try lists: would it be granted? */
     ZKR__CREATING,   /* create and list are sent together */
     ZKR__FINDING,    /* the create's reply is lost: write, list, search for our GUID */
-    ZKR__ADOPTING,   /* found by its GUID: get our node, with a watch, and list */
+    ZKR__ADOPTING,   /* our name was found by its GUID: get the node, with a watch, and list */
     ZKR__LISTING,    /* our node exists; what is its place? */
     ZKR__PARKED,     /* behind another node */
-    ZKR__READY,      /* a member that nothing blocks; not all other members are READY */
+    ZKR__READY,      /* a member that nothing blocks waits until all members are READY */
     ZKR__CONFIRMING, /* nothing blocks us; the get of our own node must find it */
     ZKR__PROVING,    /* first, but the session may end: a write must be answered */
     ZKR__HELD,
     ZKR__DOUBTED,  /* held until the lease bound passed; a write may prove it again */
     ZKR__REMOVING, /* deleting our node, until a delete succeeds */
-    ZKR__GONE      /* no node of ours is on the server, and nothing is left to do */
+    ZKR__GONE      /* our node does not exist, and nothing is left to do */
 };
 
-/* What happened. After a colon: the fields of struct zkr__claim_event that are set. */
+/* Events. The fields of struct zkr__claim_event that are set are listed after the colon. */
 enum zkr__event_kind {
     ZKR__EV_START,        /* start */
     ZKR__EV_CONNECTED,    /* connected, or connected again */
     ZKR__EV_PAUSE_OVER,   /* the pause of DO_RETRY, DO_PACE or DO_LINE_UP is over */
-    ZKR__EV_SESSION_OVER, /* the session ended, our node with it */
+    ZKR__EV_SESSION_OVER, /* the session ended, and our node with it */
     ZKR__EV_CREATED,      /* answer to the create: code, exhausted */
     ZKR__EV_LISTED,       /* answer to a list: code, found, verdict */
     ZKR__EV_GOT_AHEAD,    /* answer to the get, with a watch, of the node ahead: code */
     ZKR__EV_GOT_OWN,   /* answer to a get of our node: code, ours, exhausted, checked */
     ZKR__EV_GOT_OWNER, /* answer to DO_ASK_OWNER: code, ours */
-    ZKR__EV_AHEAD_GONE, /* the node ahead was deleted, or does not wait any more */
+    ZKR__EV_AHEAD_GONE, /* the node ahead was deleted, or no longer blocks */
     /* The node ahead belongs to a claim of this client, which has just released its hold. */
     ZKR__EV_AHEAD_RELEASED,
     /* The same, but a write of that claim's owner may still arrive. */
     ZKR__EV_AHEAD_WRITES,
     /*
-     * The node ahead belongs to another process of this host, which says that it has released its hold. The node still
+     * The node ahead belongs to another process of this host, which reports that it released its hold. The node still
      * exists (news.h).
      */
     ZKR__EV_AHEAD_TOLD,
-    ZKR__EV_AHEAD_CHANGED, /* what we watch changed, which used up the watch */
+    ZKR__EV_AHEAD_CHANGED, /* the node or directory waited for changed, which used up the watch */
     ZKR__EV_GOT_BEFORE,  /* answer to the get, with a watch, of the node before: code */
     ZKR__EV_BEFORE_GONE, /* the node before the node ahead was deleted */
     ZKR__EV_BEFORE_CHANGED, /* that node changed, which used up the watch */
@@ -140,7 +143,7 @@ enum zkr__event_kind {
     ZKR__EV_REMOVED,        /* answer to the delete: code */
     ZKR__EV_RESTORED,       /* answer to the write over a revocation request: code */
     ZKR__EV_QUIET,          /* parked or held for a while: watch our own node */
-    /* A watch has not fired for long: zkr__engine_doubts_at(). */
+    /* A watch has not fired for so long that it is doubted (zkr__engine_doubts_at()). */
     ZKR__EV_UNHEARD,
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
     ZKR__EV_GIVE_UP,       /* the claim must not wait any more: code */
@@ -157,72 +160,73 @@ enum zkr__event_kind {
     ZKR__EV_KINDS
 };
 
-/* PARKED: what is known of the nodes before the node ahead. */
+/* PARKED: what the claim knows of the nodes before the node ahead. "The nearest" is the one next to the node ahead. */
 enum zkr__look_ahead {
     ZKR__LOOKS_NOT,    /* nothing: the claim does not look ahead */
     ZKR__BEHIND_MORE,  /* the nearest is watched; others may be before it */
     ZKR__BEHIND_TWO,   /* the nearest is watched; no other is before it */
-    ZKR__LOOK_ASKED,   /* the nearest is gone; a list will show which others remain */
-    ZKR__PREPARED,     /* they are all gone */
-    ZKR__BEHIND_FIRST, /* there never was any */
+    ZKR__LOOK_ASKED,   /* the nearest is gone; a list in flight will show the others */
+    ZKR__PREPARED,     /* all of them are gone */
+    ZKR__BEHIND_FIRST, /* there were none at the list */
 };
 
 /*
- * What a claim has to wait for, after a list: a node, the node of a claim of this client, any change of the directory.
+ * What a claim waits for after a list: a node of another client, the node of a claim of this client, or any change of
+ * the directory.
  */
 enum zkr__wait { ZKR__WAIT_NODE, ZKR__WAIT_NEIGHBOUR, ZKR__WAIT_CHILDREN };
 
 struct zkr__claim_event {
     enum zkr__event_kind kind;
 
-    /* Of the client, at every event. */
+    /* State of the client and the claim, set at every event. */
     bool connected; /* requests can be sent */
     bool sure;      /* the lease bound is in the future */
-    bool ample;     /* far enough in the future for a probe to be answered first */
+    bool ample;     /* the bound is so far away that a probe can be answered first */
     bool patient;   /* another retry is allowed */
     bool crowded; /* so many nodes of ours are being created that the claim lines up */
-    bool wary;    /* a try for whose node there may be no room */
+    bool wary;    /* the claim is a try that might have to wait */
     bool announces; /* the owner is notified when the claim has to wait */
 
-    int code;       /* of answers and of GIVE_UP */
-    bool unwatched; /* of answers: there was no room for the watch */
-    /* GOT_AHEAD: the maker of the node may send news. LISTED, or CREATED and placed: this is likely. */
+    int code;       /* result of an answer; reason of GIVE_UP */
+    bool unwatched; /* answers: there was no room for the watch */
+    /* GOT_AHEAD: the process that created the node may send news. LISTED, or CREATED and placed: it probably may. */
     bool near;
     bool hopeless; /* CREATED, ZKR_ENONODE: creating the parents fails, too */
     bool bare;     /* CREATED: no list was sent along with the create */
-    bool placed; /* CREATED: the number of our node gives its place, as a list would */
+    bool placed; /* CREATED: our node's number decides, so the verdict fields below are set */
     bool exhausted;     /* CREATED, GOT_OWN: the sequence number is at its limit */
     bool ours;          /* GOT_OWN, GOT_OWNER: the node belongs to our session */
     bool checked;       /* GOT_OWN: the get was DO_CHECK_OWN, which leaves no watch */
     bool with_metadata; /* GOT_OWN: the data include holder metadata */
     int version;        /* GOT_OWN: version of the data */
-    int revocation; /* GOT_OWN: version of a revocation request; 0 = there is none */
+    int revocation; /* GOT_OWN: version of a revocation request; 0 = no request */
     bool deletes;   /* WRITING, WRITTEN: the transaction deletes our node */
     bool passed;    /* TAKEN: the new owner waited for the node */
-    /* DOWNGRADED: the node stays what it was. NOTED: the refusal is about this node, not about another one. */
+    /* DOWNGRADED: the WRIT node remains. NOTED: the refusal concerns our node, not another node in the write. */
     bool refused;
 
-    /* LISTED, or CREATED and placed. */
+    /* The following fields are set by LISTED, and by CREATED if placed. */
     bool found;   /* LISTED: the list has our node */
     bool once;    /* the claim must not wait */
-    bool full;    /* so many contenders wait that the claim must not join them */
-    bool foreign; /* our node would break the recipe of another program in the queue */
+    bool full;    /* too many contenders wait already */
+    bool foreign; /* another program's recipe in the queue does not fit ours */
     bool granted; /* the rule's verdict, as are `wait` and `then` */
     enum zkr__wait wait;
     enum zkr__then then;
-    int64_t ahead;             /* WAIT_NODE: the number of that node */
-    bool same;                 /* WAIT_NODE: the claim already waits for that node */
+    int64_t ahead;             /* WAIT_NODE: the number of the node ahead */
+    bool same;                 /* WAIT_NODE: the claim already waits for the node ahead */
     enum zkr__look_ahead look; /* WAIT_NODE: how far the claim looks ahead */
 };
 
-/* What the caller of the step has to do, in this order. */
+/* What the caller of the step must do, in this order. */
 enum zkr__action {
-    ZKR__DO_PARENTS = 1 << 0, /* create the parents, ahead of DO_CREATE */
-    /* Create our node, under a new GUID. A list follows, unless the node's number will probably be enough. */
+    ZKR__DO_PARENTS = 1 << 0, /* create the parents, before DO_CREATE */
+    /* Create our node under a new GUID, and list, unless the node's number will probably be enough. */
     ZKR__DO_CREATE = 1 << 1,
     ZKR__DO_FIND = 1 << 2,      /* write and list */
     ZKR__DO_GET_OWN = 1 << 3,   /* get our node, with a watch */
-    ZKR__DO_LIST = 1 << 4,      /* with a watch if watch_children */
+    ZKR__DO_LIST = 1 << 4,      /* list; leave a watch if watch_children */
     ZKR__DO_GET_AHEAD = 1 << 5, /* get the node ahead, with a watch */
     ZKR__DO_PROVE = 1 << 6,     /* check our node */
     /* Notify the claims of this client behind us that our hold is released. */
@@ -233,11 +237,11 @@ enum zkr__action {
     /* The same, but a write of ours may still arrive. */
     ZKR__DO_LET_LOOK = 1 << 10,
     ZKR__DO_RETRY = 1 << 11, /* PAUSE_OVER after a pause */
-    ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when another write can prove more */
+    ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when it is time for another write */
     ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 14,
     ZKR__DO_NOTIFY = 1 << 15,  /* the outcome changed: notify the owner */
-    ZKR__DO_RESTORE = 1 << 16, /* write our text over the last request that was told */
+    ZKR__DO_RESTORE = 1 << 16, /* overwrite the last reported revocation request with our text */
     ZKR__DO_TELL_REVOCATION = 1 << 17, /* notify the owner of a revocation request */
     ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node, if it exists, by a reader's */
     ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
@@ -247,69 +251,71 @@ enum zkr__action {
     ZKR__DO_CHECK_OWN = 1 << 23   /* get our node, behind the list, without a watch */
 };
 
-/* While a transaction that deletes our node is in flight, the end of the node is no loss. */
+/*
+ * Whether a transaction of the owner that deletes our node is in flight. While it is, the end of the node is no loss.
+ */
 enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
 
 /*
  * HELD: a transaction deletes our WRIT node and creates a READ node with its number. From the owner's request until the
- * answer, our node is at one of two paths. So a missing node at one of them is no loss, and an owner that releases in
- * between has to find out first which of them exists.
+ * answer, our node is at one of two paths. So a missing node at one path is no loss. An owner that releases in between
+ * must first find out which node exists.
  */
 enum zkr__downgrade {
     ZKR__SETTLED,
     ZKR__DOWNGRADING,     /* the transaction is in flight */
-    ZKR__DOWNGRADE_READS, /* the data of the WRIT node had changed: a get is in flight */
-    ZKR__DOWNGRADE_OWED   /* the transaction has to be sent, or sent again */
+    ZKR__DOWNGRADE_READS, /* the data of the WRIT node had changed; a get is in flight */
+    ZKR__DOWNGRADE_OWED   /* the transaction must be sent, or sent again */
 };
 
-/* The code of a refusal because the data have another version. */
+/* Error code: a request was refused because the data have another version. */
 enum { ZKR__OTHER_VERSION = ZKR_EZK(-103) };
 
-/* A hold that lasts writes into its node, once, the time at which it began (contender.h). */
+/* A hold that lasts writes the time at which it began into its node, once (contender.h). */
 enum zkr__metadata { ZKR__METADATA_DUE, ZKR__METADATA_ASKED, ZKR__METADATA_WRITTEN };
 
-/* OWN_SEEN: our node existed, but there was no room for a watch. */
+/* The watch on our own node. OWN_SEEN: the node existed, but there was no room for a watch. */
 enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET, ZKR__OWN_SEEN };
 
 /* Thousands of claims may wait, so small fields share bytes. */
 struct zkr__claim_state {
     enum zkr__phase phase : 8;
-    enum zkr__phase next : 8; /* PAUSED: the phase to enter */
+    enum zkr__phase next : 8; /* PAUSED: the phase to enter afterwards */
     enum zkr__own_watch own : 8;
     enum zkr__then then : 8; /* PARKED: from the verdict */
     enum zkr__departure departure : 4;
     enum zkr__downgrade downgrade : 4;
     enum zkr__metadata metadata : 8;
-    bool has_metadata : 1; /* a hold writes holder metadata */
+    bool has_metadata : 1; /* a hold of this claim writes holder metadata */
     bool leaving : 1;      /* the owner has left */
     /* Servers currently refuse to delete our node (REMOVING) or to list its directory (FINDING). */
     bool refused : 1;
     bool
-        unchecked : 1; /* HELD: servers refuse to check our node, so probes leave it out */
-    bool keeps_place : 1; /* past the lease bound a hold is DOUBTED instead of lost */
-    /* The rule watches the directory: lists leave a watch there. */
+        unchecked : 1; /* HELD: servers refuse to check our node, so probes do not check it */
+    bool keeps_place : 1; /* when the lease bound passes, a hold is DOUBTED instead of lost */
+    /* The claim waits for changes of the directory, so its lists leave a watch there. */
     bool watch_children : 1;
     bool waited : 1; /* the claim has been PARKED */
     bool made_parents : 1;
     bool member : 1; /* belongs to a group */
-    /* Outcome of a member: its node was gone before all members were granted. */
+    /* Outcome of a member: its node was gone before the group was granted. */
     bool place_lost : 1;
-    bool pauses : 1;    /* a member, or its replacement, starts after a pause */
+    bool pauses : 1;    /* a member starts after a pause */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
-    bool kept : 1; /* HELD: without an owner, until the next owner takes the node */
+    bool kept : 1; /* HELD without an owner, until the next owner takes the node */
     enum zkr__look_ahead look : 3;
     unsigned round;
     unsigned holds;   /* how often the claim became HELD, or was taken while HELD */
-    unsigned writing; /* transactions of the owner without an answer */
+    unsigned writing; /* the owner's transactions that are not answered yet */
     int failure;      /* outcome: ZKR_E…, and nothing is held */
     int lost;         /* outcome: ZKR_LOST_…, after a hold */
-    int refusals;     /* checks or gets of our node that were refused, in a row */
+    int refusals;     /* refused checks or gets of our node in a row */
     int64_t failures; /* in a row */
     int64_t ahead;    /* PARKED: the number of the node ahead */
-    int standstill;   /* how often in a row that number did not fall */
-    int version;      /* version of our data, for the metadata; -1 = not known */
-    int revocation;   /* the last request seen and not handled yet; 0 = none */
-    int told;         /* version of the last request that the owner was told of */
+    int standstill;   /* how many lists in a row did not lower `ahead` */
+    int version;      /* version of our node's data, for the metadata; -1 = not known */
+    int revocation;   /* version of a revocation request not handled yet; 0 = none */
+    int told;         /* version of the last revocation request reported to the owner */
 };
 
 /* The same request may succeed when it is sent again. */
@@ -318,7 +324,7 @@ static inline bool zkr__worth_retrying(int code)
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
 }
 
-/* The phase of the claim; when PAUSED, the phase that follows. */
+/* Returns the phase of the claim or, when PAUSED, the phase that follows. */
 static inline enum zkr__phase zkr__claim_stage(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__PAUSED ? k->next : k->phase;
@@ -329,7 +335,7 @@ static inline bool zkr__claim_decided(const struct zkr__claim_state *k)
     return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0 || k->place_lost;
 }
 
-/* The claim is held, and its metadata are still to be written. */
+/* True if the claim is held, and its metadata can and must still be written. */
 static inline bool zkr__claim_wants_metadata(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__HELD && k->has_metadata &&
@@ -337,7 +343,7 @@ static inline bool zkr__claim_wants_metadata(const struct zkr__claim_state *k)
            k->downgrade == ZKR__SETTLED && k->departure == ZKR__STAYS;
 }
 
-/* The claim waits for the answer to a list that has been, or is about to be, requested. */
+/* True if the claim waits for a list that was requested or is about to be requested. */
 static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__LOOKING || k->phase == ZKR__CREATING ||
@@ -346,14 +352,17 @@ static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
            (k->phase == ZKR__PARKED && k->look == ZKR__LOOK_ASKED);
 }
 
-/* The node before the node ahead is watched. */
+/* True if the claim watches the node before the node ahead. */
 static inline bool zkr__claim_watches_before(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__PARKED &&
            (k->look == ZKR__BEHIND_MORE || k->look == ZKR__BEHIND_TWO);
 }
 
-/* The next event may grant the claim, or the next owner may take it, so the lease must be sure by then. */
+/*
+ * True if the client must keep the lease sure, because the next event may grant the claim, or the next owner may take
+ * it.
+ */
 static inline bool zkr__claim_keeps_lease(const struct zkr__claim_state *k)
 {
     bool next = k->look == ZKR__LOOK_ASKED || k->look == ZKR__PREPARED ||
@@ -361,14 +370,14 @@ static inline bool zkr__claim_keeps_lease(const struct zkr__claim_state *k)
     return k->phase == ZKR__PARKED ? next : k->phase == ZKR__HELD && k->kept;
 }
 
-/* No request was sent that could create a node of the claim. */
+/* True if no request was sent that could create the claim's node. */
 static inline bool zkr__claim_has_none(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__LOOKING ||
            (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING);
 }
 
-/* The claim has a node but does not hold: it waits, or must prove that it may hold. */
+/* True if the claim has a node but does not hold: it waits, or must prove that it may hold. */
 static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -386,12 +395,12 @@ zkr__step zkr__claim_step;
 /* --- transitions.c, for claim_step.c alone --- */
 
 /*
- * After more failures in a row than this the claim pauses. A lost create has more retries, because connections break
- * for other reasons; after those, the create itself may be what breaks them.
+ * Retries without a pause. A lost create has more of them, because most connections break for other reasons. After that
+ * many, the create itself may be what breaks the connections.
  */
 enum { ZKR__QUICK_RETRIES = 3, ZKR__QUICK_CREATES = 8 };
 
-/* Enter a phase and return its requests. Without a connection, or in a crowd, pause until they can be sent. */
+/* Enter a phase and return its requests. Without a connection, or in a crowd, pause until the requests can be sent. */
 unsigned zkr__enter(struct zkr__claim_state *k,
                     const struct zkr__claim_event *e,
                     enum zkr__phase phase);
@@ -404,32 +413,34 @@ unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e,
                             enum zkr__phase phase);
 
-/* Delete our node; the owner has released or lost it. */
+/* Delete our node after a release or loss. */
 zkr__step zkr__remove;
-/* The claim fails with @code, and its node is deleted. In CREATING no node was created. */
+/* Fail with @code, and delete the claim's node if it has one. In CREATING, no node was created. */
 unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code);
 /*
- * Our node is gone, but the claim still wants one: enter again at the tail. In DOUBTED the hold is lost; a member is
- * place_lost.
+ * Our node is gone: if the claim still waits, enter again at the tail. In DOUBTED the hold is lost instead, and a
+ * member is place_lost.
  */
 zkr__step zkr__requeue;
-/* Nothing blocks us: hold, or first prove that the session is alive. A member first waits for the others. */
+/*
+ * Nothing blocks the claim: hold, or first prove that the session is alive. A member first waits for the other members.
+ */
 zkr__step zkr__grant;
-/* The hold is over; @reason is a ZKR_LOST_…. With ZKR_LOST_NODE there is no node to delete. */
+/* End a lost hold; @reason is a ZKR_LOST_…. With ZKR_LOST_NODE, there is no node to delete. */
 unsigned
 zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason);
 
 /* Get our node with a watch, unless a watch is set or there is no connection. */
 zkr__step zkr__watch_own;
-/* Schedule the watch on our own node, unless it was tried already. */
+/* Schedule the get that sets the watch on our own node, unless the get was tried already. */
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 
 /* The same request may succeed when it is sent again. False: it would be refused again. */
 bool zkr__worth_repeating(int code);
-/* While we hold: notify the owner of a revocation request, once, and write our text over the request. */
+/* During a hold: notify the owner of a revocation request, once, and overwrite the request with our text. */
 zkr__step zkr__heed;
-/* Our node is gone, but another session's node of that name may block the claims behind us: let them list. */
+/* Let the claims behind us list, because another session's node with our node's name may block them. */
 unsigned zkr__not_past(unsigned todo);
 
 /* Handlers of ZKR__EV_OWN_GONE and so on. */

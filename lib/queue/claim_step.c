@@ -5,7 +5,7 @@
 
 /* --- looking ahead of our turn --- */
 
-/* PARKED: the list says what follows from the end of the node ahead, and how far to look ahead. */
+/* PARKED: record from the list what follows the end of the node ahead, and how far to look ahead. */
 static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->then = e->then;
@@ -14,9 +14,9 @@ static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_e
 }
 
 /*
- * PARKED: while the list of a look-ahead is in flight, the claim becomes LISTING and waits for that list, which will
- * show everything. It does not get the node ahead as well, because that answer would arrive after the list, when the
- * claim may wait for another node.
+ * If the list of a look-ahead is in flight, the PARKED claim becomes LISTING and waits for that list. The claim does
+ * not get the node ahead as well, because that answer would arrive after the list, when the claim may wait for another
+ * node.
  */
 static bool leave_to_list(struct zkr__claim_state *k)
 {
@@ -63,7 +63,7 @@ static unsigned on_before_changed(struct zkr__claim_state *k,
     return e->connected ? ZKR__DO_GET_BEFORE : 0;
 }
 
-/* After a re-connection, only what lists have shown of the nodes ahead remains valid. */
+/* After a re-connection, the events are worthless: what lists have shown remains valid. */
 static void look_no_further(struct zkr__claim_state *k)
 {
     if (k->look == ZKR__PREPARED) {
@@ -98,7 +98,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     bool soon = e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
                 k->look == ZKR__BEHIND_TWO || e->near;
     if (soon && k->own != ZKR__OWN_SEEN) {
-        return ahead | zkr__watch_own(k, e); /* the grant may need the watch at once */
+        return ahead | zkr__watch_own(k, e); /* a grant that follows soon needs the watch */
     }
     return ahead | zkr__look_later(k);
 }
@@ -112,7 +112,7 @@ static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_e
                         : park(k, e);
 }
 
-/* The parent was never created, or was deleted a moment ago: create it, as often as necessary. */
+/* The parent does not exist, or was deleted just now. Create the parents, again if necessary. */
 static unsigned make_parents(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -146,7 +146,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
                               : 0;
     }
     if (e->code == ZKR_ECONNLOSS || e->code == ZKR_ESESSION) {
-        k->made_parents = false; /* perhaps the servers did not create them */
+        k->made_parents = false; /* the servers may not have created the parents */
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->leaving) {
@@ -168,8 +168,8 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
                           : zkr__retry_or_fail(k, e, ZKR__FINDING);
     }
     /*
-     * If the list after the write of FINDING lacks our node, the node will never be created: servers drop late requests
-     * of a session that has moved, and one server processes our requests in order.
+     * If the list after the write of FINDING lacks our node, the node will never be created, because servers drop late
+     * requests of a session that has moved, and a server processes our requests in order.
      */
     if (!e->found) {
         return zkr__requeue(k, e);
@@ -177,7 +177,7 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
     return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* A list may lack our node although it exists: the server errs, or the node has a new name. */
+/* A list may lack our node although the node exists, because the server errs or the node has a new name. */
 static unsigned look_for_own(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -212,7 +212,7 @@ static unsigned on_foreseen(struct zkr__claim_state *k,
     return todo;
 }
 
-/* Handles the list of LOOKING. If the directory is missing, there is room, too. */
+/* Handles the list of LOOKING. A missing directory counts as an empty one. */
 static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
@@ -230,14 +230,14 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
         return on_looked(k, e);
     }
     if (k->phase == ZKR__CREATING) {
-        /* The list was not sent and the create is not answered: treat both replies as lost. */
+        /* The list was not sent, and the create has no answer yet. Treat both replies as lost. */
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->phase == ZKR__FINDING) {
         return on_found(k, e);
     }
     if (k->phase == ZKR__ADOPTING) {
-        /* The get of our node was not sent: the owner of the node is still unknown. */
+        /* The get of our node was not sent, so the owner of the node is still unknown. */
         return zkr__retry_in(k, e, ZKR__ADOPTING);
     }
     if (k->phase == ZKR__PARKED && k->look == ZKR__LOOK_ASKED) {
@@ -258,8 +258,8 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
 /* --- the node ahead --- */
 
 /*
- * The list will probably grant. A short hold needs no watch on our node, which would only report our own delete. Where
- * more lists may follow, the watch saves the gets.
+ * Send a list that will probably grant. A short hold needs no watch on our node, which would only report our own
+ * delete. If more lists may follow, the watch saves the gets.
  */
 static unsigned list_for_turn(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -271,7 +271,7 @@ static unsigned list_for_turn(struct zkr__claim_state *k,
                : (todo & ~(unsigned)ZKR__DO_GET_OWN) | ZKR__DO_CHECK_OWN;
 }
 
-/* @held: the claim ahead held until its end. */
+/* @held: the claim ahead is of this client, and held until it released. */
 static unsigned
 ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
 {
@@ -282,8 +282,8 @@ ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool he
         k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
     if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
         /*
-         * Events arrive in order: had our node been deleted before, we would know. The events of a re-connection arrive
-         * in no order, and possibly before ZKR__EV_CONNECTED.
+         * Events arrive in order, so the event of an earlier deletion of our node would have arrived. The events of a
+         * re-connection arrive in no order, and possibly before ZKR__EV_CONNECTED.
          */
         return zkr__grant(k, e);
     }
@@ -310,10 +310,11 @@ static unsigned on_ahead_gone(struct zkr__claim_state *k,
 }
 
 /*
- * The node ahead still exists, but its owner no longer holds. No node can come between, and no node before it holds,
- * because the node ahead held. So this grants as ZKR__EV_AHEAD_RELEASED does. But news and events arrive in no order,
- * so news prove nothing about our own node: only a watch that has not fired does, or an answer that is still to arrive.
- * News that cannot be used now are dropped, because the end of the node ahead brings an event, too.
+ * The node ahead still exists, but its owner no longer holds. No node can come between, and no earlier node holds,
+ * because the node ahead held. So the news grants as ZKR__EV_AHEAD_RELEASED does. But news and events arrive in no
+ * order, so news proves nothing about our own node. Only a watch that has not fired, or the answer to a get, proves
+ * that our node exists. News that cannot be used now is dropped, because the end of the node ahead brings an event,
+ * too.
  */
 static unsigned on_ahead_told(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -344,11 +345,11 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
     if (e->code == ZKR_OK) {
         k->saw_ahead = true;
         return e->unwatched ? zkr__fail_claim(k, e, ZKR_ELIMIT)
-               : e->near    ? zkr__watch_own(k, e) /* news may need the watch at once */
+               : e->near    ? zkr__watch_own(k, e) /* a grant by news needs the watch */
                             : 0;
     }
     if (e->code == ZKR_EAUTH && k->saw_ahead) {
-        return 0; /* the node exists, and so does ours: UNHEARD follows */
+        return 0; /* both nodes exist; UNHEARD will try again */
     }
     return e->code == ZKR_ENONODE ? ahead_gone(k, e, false)
                                   : zkr__retry_or_fail(k, e, ZKR__LISTING);
@@ -376,7 +377,7 @@ static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_eve
     return stands ? zkr__watch_own(k, e) : 0;
 }
 
-/* A hold doubts the watch on its own node; a waiting claim doubts the watch on the node or directory it waits for. */
+/* A hold renews the watch on its own node, and a waiting claim the watch on the node or directory that it waits for. */
 static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
@@ -405,7 +406,7 @@ static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_ev
         return 0;
     }
     if (e->code == ZKR_OK) {
-        return zkr__grant(k, e); /* or prove again, if that was too little */
+        return zkr__grant(k, e); /* or prove again, if the lease is still not sure */
     }
     return e->code == ZKR_ENONODE ? zkr__requeue(k, e)
                                   : zkr__retry_or_fail(k, e, k->phase);
@@ -427,7 +428,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 
 /* --- the session, the owner --- */
 
-/* If the group of a member has entered before without success, the member pauses first. */
+/* A member pauses first if its group has entered before without success. */
 static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool pauses = k->pauses;
@@ -445,13 +446,13 @@ static unsigned on_connected(struct zkr__claim_state *k,
     k->standstill = 0;
     look_no_further(k);
     /*
-     * The events from the time without a connection arrive in no order. Of a node that was deleted and created again,
-     * the events report only a change; of a node without a watch, nothing. So a claim that has a node gets it first,
-     * with a watch. An older watch proves nothing; nor does a list or a check of the path, which shows no owner. Later
-     * requests of the claim, and the first probe (session_events.c), are answered after the get: by then the server has
+     * The events from the time without a connection arrive in no order. If a node was deleted and created again, its
+     * event reports only a change, and a node without a watch has no event. So a claim that has a node first gets the
+     * node, with a watch. An older watch proves nothing, and a list or a check of the path shows no owner. Later
+     * requests of the claim, and the first probe (session_events.c), are answered after the get. By then the server has
      * shown the owner of the node, and has sent any event of the watch. A check of the version could not replace the
-     * get: the node of another client has version 0, as ours had before its metadata, and any revocation request would
-     * make the probe fail.
+     * get, because the node of another client has version 0, as ours had before its metadata, and any revocation
+     * request would make the probe fail.
      */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
     unsigned todo = k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
@@ -466,7 +467,7 @@ static unsigned on_session_over(struct zkr__claim_state *k,
     enum zkr__phase stage = zkr__claim_stage(k);
     bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
     bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
-    /* The group decides which members are created first. */
+    /* A member without a node stays, because the group decides which members create their nodes first. */
     bool made = stage != ZKR__CREATING && stage != ZKR__LOOKING;
     bool place_lost = k->member && !held && !ends && made;
     unsigned todo = held || place_lost ? ZKR__DO_NOTIFY : 0;
@@ -483,7 +484,7 @@ static unsigned on_session_over(struct zkr__claim_state *k,
     return todo;
 }
 
-/* A hold that keeps its place is over for now. It is held again when a write proves that its node still exists. */
+/* A hold that keeps its place is in doubt until a write proves that its node still exists. Any other hold is lost. */
 static unsigned on_lease_expired(struct zkr__claim_state *k,
                                  const struct zkr__claim_event *e)
 {
@@ -493,7 +494,7 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     if (!k->keeps_place) {
         return zkr__lose(k, e, ZKR_LOST_LEASE);
     }
-    if (k->told != 0) { /* the request may still be in our node: read the node */
+    if (k->told != 0) { /* read our node, which may still contain the request */
         k->own = ZKR__OWN_NONE;
     }
     return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
@@ -507,14 +508,14 @@ static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (k->phase == ZKR__CREATING || stage == ZKR__FINDING) {
-        k->failure = e->code; /* the answer shows whether there is a node to delete */
+        k->failure = e->code; /* the answer will show whether a node must be deleted */
         k->leaving = true;
         return ZKR__DO_NOTIFY;
     }
     return zkr__fail_claim(k, e, e->code);
 }
 
-/* The next hold begins without a request, so watch our own node from now on. */
+/* Watch our own node from now on, because the next hold begins without a request. */
 static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->kept = k->phase == ZKR__HELD && !k->leaving;
@@ -542,7 +543,9 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     }
     k->leaving = true;
     if (k->phase == ZKR__HELD) {
-        /* A write is in flight. The next claim sends a list after it, and so is granted after the write. */
+        /*
+         * While a write is in flight, the next claim sends a list after the write, and so is granted after the write.
+         */
         bool look = k->writing > 0 || k->downgrade != ZKR__SETTLED;
         return (look ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER) | zkr__remove(k, e);
     }
@@ -553,7 +556,7 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->round += k->phase == ZKR__LOOKING;
         k->phase = ZKR__GONE;
     }
-    return 0; /* the answer will show whether there is a node */
+    return 0; /* the answer to come shows whether a node must be deleted */
 }
 
 static unsigned on_pause_over(struct zkr__claim_state *k,

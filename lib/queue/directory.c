@@ -9,7 +9,7 @@
 #include "session/must.h"
 #include "session/zk_value.h"
 
-/* Make room for the path of a node of ours. */
+/* Make room for the path of any node of ours in the directory. */
 static bool make_path_room(struct zkr__scratch *scratch, size_t dir_len)
 {
     size_t need = dir_len + 1 + ZKR__NAME_ROOM;
@@ -66,7 +66,7 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
     ZKR__MUST(d->engine->c, !d->ours && !d->askers && !d->later && d->joining == 0);
     struct zkr__recount *recount = zkr__recount_of(d);
     if (d->at_guardian &&
-        !d->engine->c->closing) { /* the guardian may still have to close */
+        !d->engine->c->closing) { /* the guardian still needs the path when the client closes */
         (void)zkr__guardian_directory(d->engine->c, d->path, false);
     }
     if (d->watch) {

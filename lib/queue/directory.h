@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory is the parent node of one or more queues. This struct holds what the client remembers of a directory
- * while a queue, a claim or a request needs it. children_cache.h and keep.h describe the use of its watch and its kept
- * node. All functions need the client's lock.
+ * A directory is the parent node of one or more queues. This struct holds what the client knows of a directory, as long
+ * as a queue, a claim or a request refers to the directory. children_cache.h and keep.h describe the use of its watch
+ * and its kept node. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_DIRECTORY_H
 #define ZKR_QUEUE_DIRECTORY_H
@@ -20,17 +20,17 @@ struct zkr__claim;
 struct zkr__engine;
 struct zkr__permits_order;
 
-/* The watch on the directory, and what is known while the watch is set. */
+/* The watch on the directory, and what the client knows of the children while the watch is set. */
 struct zkr__dir_watch {
     enum { ZKR__UNWATCHED, ZKR__WATCH_ASKED, ZKR__WATCHED } state;
-    unsigned asked;    /* counts requests; an answer to an earlier request is dropped */
+    unsigned asked;    /* number of the last request; answers to earlier ones are dropped */
     int64_t doubts_at; /* WATCHED: when to set the watch again */
     struct zkr__directory *directory;
     struct zkr__path_watcher watcher;
     struct zkr__known known;
 };
 
-/* The state of a directory where a queue keeps nodes: keep.h. Times are by zkr__now(). */
+/* The state of a directory where a queue keeps nodes (keep.h). Times are by zkr__now(). */
 struct zkr__keep {
     struct zkr__directory *directory;
     /* List, by row_prev and row_next: claims that wait without a node of their own. */
@@ -38,43 +38,43 @@ struct zkr__keep {
     int standing;            /* claims that have a node or are about to create one */
     bool moving_up;          /* a claim of `line` is leaving the line */
     bool over;               /* the present node must not be kept */
-    int64_t contended_until; /* until then, other contenders are assumed */
-    int64_t until;           /* until then the node is kept; 0 = not kept yet */
+    int64_t contended_until; /* until then, assume other contenders */
+    int64_t until;           /* until then, keep the node; 0 = not kept yet */
     struct zkr__path_watcher news; /* news of other contenders */
-    unsigned news_asked;           /* counts requests of `news` */
+    unsigned news_asked;           /* number of the last request for `news` */
 };
 
 struct zkr__directory {
     struct zkr__directory *prev, *next; /* in engine->directories */
     struct zkr__path_entry by_path;
     struct zkr__engine *engine;
-    const char *path; /* string of the first queue here; owned by the directory */
+    const char *path; /* made by the first queue here; owned by the directory */
     struct zkr__dir_watch *watch; /* NULL = not needed yet */
     struct zkr__keep *keep;       /* NULL = no queue keeps nodes here */
     struct zkr__claim *askers;    /* list: claims that get the list in flight */
     struct zkr__claim *later;     /* list: claims that get the next list */
     struct zkr__claim *ours;      /* list, by number: claims whose nodes are known */
-    /* This client's requests for permits: permits.h. NULL = none was made yet. */
+    /* The order of this client's requests for permits (permits.h). NULL = none yet. */
     struct zkr__permits_order *order;
-    /* How many children this client knows of, with and without a number. seen: -1 = not known. */
+    /* How many children with and without a number this client knows of. seen: -1 = not known. */
     int seen, seen_strays;
-    int refs; /* queues, claims, and requests in flight */
-    /* Counts the ends of the session: an answer of an earlier generation is dropped. */
+    int refs; /* from queues, claims, and requests in flight */
+    /* Number of sessions that have ended. Answers of an earlier generation are dropped. */
     unsigned generation;
-    unsigned departures; /* counts claims of ours that began to leave, or left */
+    unsigned departures; /* changes whenever a claim of ours begins to leave, or has left */
     uint16_t
         joining; /* nodes being created; at most one group or joining_max at a time */
     bool listing : 1;     /* a list is in flight */
     bool used : 1;        /* a node of ours was created in this session */
-    bool warned : 1;      /* that the directory may not be deleted */
+    bool warned : 1;      /* the log already says that the directory may not be deleted */
     bool at_guardian : 1; /* the guardian knows the directory */
-    bool near : 1;        /* the maker of the node read last may send news (news.h) */
+    bool near : 1;        /* the process that created the node read last may send news (news.h) */
     bool asks_behind : 1; /* a list in flight shows the waiters behind our holds */
 };
 
 /*
- * Returns the directory at @path, with one more reference. NULL: out of memory. A new directory takes over the string
- * @path.
+ * Returns the directory at @path, with one more reference. NULL: out of memory. A new directory takes ownership of the
+ * string @path.
  */
 struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
                                          const char *path) ZKR__LOCKED;
@@ -85,16 +85,17 @@ bool zkr__directory_keeps(struct zkr__directory *d) ZKR__LOCKED;
 void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;
 
 /*
- * For a directory whose sequence numbers are high: recount.c. Few directories need it, so they have no pointer to it.
+ * The data of recount.c, for a directory whose sequence numbers are high. Few directories need this struct, so
+ * directories have no pointer to it.
  */
 struct zkr__recount {
     struct zkr__recount *next; /* in engine->recounts */
     const struct zkr__directory *directory;
     struct ACL_vector *acl; /* ACL of a node of ours; NULL = not known */
-    int deletable; /* data version at which the directory may be deleted; -1 = it may not */
+    int deletable; /* data version at which to delete the directory; -1 = do not delete */
 };
 
-/* Returns NULL if the directory has none. */
+/* Returns the recount of the directory, or NULL. */
 struct zkr__recount *zkr__recount_of(const struct zkr__directory *d) ZKR__LOCKED;
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer becomes a reader: the part of the pure step that handles enum zkr__downgrade. */
+/* The part of the pure step that turns a writer into a reader (enum zkr__downgrade). */
 #include <zkr/client.h>
 
 #include "queue/claim_state.h"
 
 /*
- * Send the downgrade, if there is a connection; an earlier request may have failed. Answers to earlier requests do not
- * count: they are about the WRIT node, or arrive when the downgrade is done.
+ * Send the downgrade, or send it again, if there is a connection. Answers to earlier requests are dropped, because they
+ * concern the WRIT node, or arrive after the downgrade.
  */
 unsigned zkr__downgrade_again(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -18,7 +18,7 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
         return 0;
     }
     if (k->version < 0 && !k->unchecked) {
-        /* The data may be a revocation request, which the downgrade would delete. */
+        /* First read the data, which may be a revocation request that the downgrade would delete. */
         k->downgrade = ZKR__DOWNGRADE_READS;
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN;
@@ -28,8 +28,8 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
 }
 
 /*
- * The claims of this client behind us are notified at once. Readers may hold from now on. A claim that may not hold
- * beside a reader stays behind our node, under either name; a writer lists, after the transaction.
+ * Notify the claims of this client behind us at once, because readers may hold from now on. A claim that may not hold
+ * beside a reader stays behind our node, under either name. A writer lists after the transaction.
  */
 unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -47,7 +47,7 @@ static void end_downgrade(struct zkr__claim_state *k)
     k->metadata = ZKR__METADATA_WRITTEN; /* written by the create */
 }
 
-/* Without a connection, the downgrade is sent when there is one. */
+/* Send the downgrade after a pause or, without a connection, at the next connection. */
 static unsigned owe_downgrade(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
@@ -63,7 +63,7 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
         return 0;
     }
     if (e->refused && e->code == ZKR__OTHER_VERSION) {
-        /* Read the data to learn the version; without a connection, after the next one. */
+        /* Read the data to learn the version, now or at the next connection. */
         k->version = -1;
         return zkr__downgrade_again(k, e);
     }
@@ -101,7 +101,7 @@ static unsigned reader_read(struct zkr__claim_state *k,
                                   : owe_downgrade(k, e);
 }
 
-/* Handles a get of the WRIT node. If servers refuse to show it, the downgrade deletes it whatever its data are. */
+/* Handles a get of the WRIT node. If servers refuse to show the node, the downgrade deletes it at any version. */
 static unsigned writer_read(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {

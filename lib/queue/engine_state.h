@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of one client's engine: the watchers of each path, the directories, the claims. All functions need the
+ * The engine of one client owns its directories, its claims, and the watchers of each path. All functions need the
  * client's lock.
  */
 #ifndef ZKR_QUEUE_ENGINE_STATE_H
@@ -21,8 +21,8 @@ struct zkr__claim;
 struct zkr__ghost;
 
 /*
- * The limits of a lease probe: nodes checked, and bytes of paths and metadata (unless a single path is longer). A
- * server drops the connection if one request exceeds jute.maxbuffer, 1 MiB by default.
+ * The limits of a lease probe: nodes checked, and bytes of paths and metadata (a single path may be longer). A server
+ * closes the connection if one request exceeds jute.maxbuffer, 1 MiB by default.
  */
 enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 
@@ -30,25 +30,25 @@ enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 struct zkr__spared {
     int64_t shared;   /* claims that shared the list of another claim */
     int64_t bare;     /* creates sent without a list */
-    int64_t wrong;    /* those that needed a list after all */
+    int64_t wrong;    /* such creates that needed a list after all */
     int64_t behind;   /* nodes placed by number behind a node of another client */
     int64_t prepared; /* grants that needed no list because of a look-ahead */
 };
 
-/* Longer lists are not remembered. A list of this length takes a few KiB for each directory. */
+/* The longest list that is remembered, in children. Such a list takes a few KiB for each directory. */
 enum { ZKR__REMEMBERED_MAX = 64 };
 
-/* How many nodes of ours may be in creation at a time. A lease probe waits for these and for their next requests. */
+/* How many creates of ours may be in flight. A lease probe waits for their answers and for the requests that follow. */
 enum { ZKR__JOINING_MAX = 64 };
 
-/* A list while it is handed to the claims that asked. */
+/* A list that is being delivered to the claims that asked for it. */
 struct zkr__given {
     struct zkr__children children;
     int code;            /* ZKR_OK, or why the list could not be ordered */
-    unsigned departures; /* of the directory, already removed from the list */
+    unsigned departures; /* d->departures up to which leaving nodes were removed from the list */
 };
 
-/* Buffers that are reused. */
+/* Reusable buffers. */
 struct zkr__scratch {
     char *path; /* room for a node of ours in any directory */
     size_t path_room;
@@ -59,48 +59,50 @@ struct zkr__scratch {
 struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list, by prev and next: all claims */
-    struct zkr__claim *held; /* list, by row_prev and row_next: holds; probed in turn */
+    struct zkr__claim *held; /* list, by row_prev and row_next: holds, in the order of their probes */
     /* CLOCK_BOOTTIME: look by then which holds are to be warned; 0 = none. By a lease with that bound. */
     int64_t warn_at, warn_until;
-    struct zkr__claim *line; /* list, by the same: claims that wait for admission */
+    struct zkr__claim *line; /* list, by row_prev and row_next: claims that wait for admission */
     int joining;             /* claims whose nodes are being created */
     int joining_max;         /* lower in some tests */
     /* Bytes of the nodes that claims have or create, and the maximum, which is lower in some tests. */
     int64_t node_bytes, node_bytes_max;
-    int64_t last_token; /* of the last create that was answered */
+    int64_t last_token; /* fencing token of the last create that was answered */
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
     struct zkr__recount *recounts;      /* list */
     struct zkr__path_table by_directory;
-    /* Nodes of ended sessions: ghosts.h. */
+    /* Nodes of ended sessions (ghosts.h). */
     struct zkr__ghost *ghosts;      /* list */
-    struct zkr__ghost *ghost_asked; /* its delete is in flight */
+    struct zkr__ghost *ghost_asked; /* the ghost whose delete is in flight */
     struct zkr__timer ghost_timer;
-    bool ghosts_seen; /* the log already reports such a node */
+    bool ghosts_seen; /* the log already reports a ghost */
     struct zkr__spared spared;
     size_t remembered_max; /* longest list remembered; lower in some tests */
     struct zkr__given given;
-    /* Set by claim_run.c: gets the answers to claims' requests: the claim, the tag, and a reference that it drops. */
+    /*
+     * Set by claim_run.c: called with a claim, the tag of its request, and the answer. Drops one reference of the
+     * claim.
+     */
     zkr__answer_fn on_answer;
-    /* Set by claim_run.c: gets the events of the node before the node ahead, for each claim that watches it. */
+    /*
+     * Set by claim_run.c: called for each claim that watches the node before the node ahead, at an event of that node.
+     */
     void (*on_before)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__upcalls up;
     struct zkr__scratch scratch;
     struct zkr__path_table watchers; /* of each path */
     struct zkr__timers timers;
     int64_t probe_sent; /* zkr__now() */
-    /*
-     * A probe was refused because of a node or of metadata: until then, probes have no checks or no metadata.
-     * zkr__now()
-     */
+    /* After a refusal: until then (zkr__now()), probes have no checks, or no metadata. */
     int64_t checks_at, metadata_from;
     size_t probed_count;
-    struct zkr__claim *probed[ZKR__PROBE_MAX]; /* in the probe in flight */
+    struct zkr__claim *probed[ZKR__PROBE_MAX]; /* checked by the probe in flight */
     bool with_metadata[ZKR__PROBE_MAX]; /* the probe writes metadata of probed[i] */
     char host[64];
 };
 
-/* Set a timer, and wake the service by then. */
+/* Set the timer, and wake the service thread by @at. */
 static inline void zkr__engine_timer(struct zkr__engine *engine,
                                      struct zkr__timer *timer,
                                      int64_t at) ZKR__LOCKED
@@ -110,12 +112,12 @@ static inline void zkr__engine_timer(struct zkr__engine *engine,
 }
 
 /*
- * Returns when a watch that is set now must be doubted, so that its node is read again: after four session timeouts,
- * plus a random time up to four more, so that thousands of claims do not read at once.
+ * Returns when to doubt a watch that is set now, and read its node again: after four session timeouts plus a random
+ * time of up to four more, so that thousands of claims do not read at once.
  *
  * A server may use up a watch without sending an event. Servers with the fix of CVE-2024-23944 (3.8.4, 3.9.2 and later,
- * and those of distributions) drop the event for a client that may not read the node at that moment; for a child watch,
- * the parent. See NIOServerCnxn.process(event, znodeAcl), called after WatchManager.triggerWatch(), which has removed
+ * and those of distributions) drop the event if the client may not read the node (for a child watch, the parent) at
+ * that moment. See NIOServerCnxn.process(event, znodeAcl), called after WatchManager.triggerWatch(), which has removed
  * the watch. libzookeeper believes that the watch is set, and nothing reports when the node becomes readable again.
  */
 static inline int64_t

@@ -11,11 +11,11 @@
 
 struct zkr__ghost {
     struct zkr__ghost *next;
-    unsigned epoch;  /* of its session */
-    int64_t at;      /* when to delete the node; zkr__now(), as is gone_at */
-    int64_t gone_at; /* from then on the servers have ended the session */
+    unsigned epoch;  /* epoch of its session */
+    int64_t at;      /* when to delete the node; both times are by zkr__now() */
+    int64_t gone_at; /* by then the servers have ended the session */
     bool certain;    /* the node existed at the end of the session */
-    bool let_go;     /* nobody relies on it: it counts as a pending delete */
+    bool let_go;     /* no owner relies on the node, so it counts as a pending delete */
     char path[];
 };
 
@@ -28,7 +28,7 @@ static bool has_node(const struct zkr__claim_state *k)
            zkr__claim_waits_with_node(k);
 }
 
-/* Returns NULL if out of memory; the node then stays until the servers end the session. */
+/* Returns the ghost of the claim's node. NULL: out of memory, and the node stays until the servers end the session. */
 static struct zkr__ghost *make(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -80,7 +80,7 @@ static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCK
     zkr__mem_free(ghost);
 }
 
-/* The servers have ended the session, and all earlier ones. */
+/* Forget the nodes of the session and all earlier sessions, which the servers have ended. */
 static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost, *next;
@@ -92,7 +92,7 @@ static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
     }
 }
 
-/* The session is alive, so a missing node of it no longer proves its end. */
+/* The client is deleting the nodes of this session, so a missing node no longer proves the end of the session. */
 static void doubt(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost;
@@ -117,7 +117,10 @@ static void say_alive(struct zkr__engine *engine,
 static void
 on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED;
 
-/* Returns the next ghost to delete. A node that certainly existed comes first, because its absence proves most. */
+/*
+ * Returns the next ghost to delete. A node that certainly existed goes first, because only the absence of such a node
+ * proves the end of the session.
+ */
 static struct zkr__ghost *due(const struct zkr__engine *engine, int64_t now) ZKR__LOCKED
 {
     struct zkr__ghost *ghost, *found = NULL;
@@ -187,7 +190,7 @@ static void on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer
         drop(engine, ghost);
     } else {
         int64_t pause = zkr__retry_pause(&c->retry, 0, zkr__retry_random(&c->random));
-        ghost->certain = false; /* the servers may have deleted it */
+        ghost->certain = false; /* the servers may have carried out the delete */
         ghost->at = zkr__now(c) + (zkr__connected(c) ? pause : 0);
     }
     run(engine);

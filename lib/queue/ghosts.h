@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ghosts: nodes of a session that the servers have reported as ended although it is alive.
+ * Ghosts: nodes of a session that is still alive although the servers have reported its end.
  *
  * When a client reconnects, ZooKeeper either resumes its session, or ends that session and deletes its nodes.
  * ClickHouse Keeper opens a new session, and the old one lives until its timeout. The nodes of the old session keep
- * their places, and all contenders wait for them, also those of the same client. libzookeeper reports the same in both
- * cases. So the client deletes its nodes of the old session by name:
- *  - the node of a claim that did not hold, at once;
- *  - the node of a hold, when the owner releases it or when the time ends for which valid_for() promised the hold.
- *    Until then the owner may rely on the hold, and the ghost keeps the others out.
+ * their places, and all contenders wait for them, even contenders of the same client. libzookeeper reports the same
+ * event in both cases. So the client deletes its nodes of the old session by name: - it deletes the node of a claim
+ * that did not hold at once; - it deletes the node of a hold when the owner releases the hold, or when the time
+ * promised by valid_for() ends. Until then the owner may rely on the hold, and the ghost keeps other contenders out.
  *
  * One delete is in flight at a time. If the node is missing, the servers have ended the session as ZooKeeper does, and
- * the client forgets the other ghosts: there the end of a session costs one request. A node whose create was not
- * answered is unknown to the client, and stays until the servers end the session.
+ * the client forgets the other ghosts. So on ZooKeeper the end of a session costs one request. A node whose create was
+ * not answered is unknown to the client, and stays until the servers end the session.
  */
 #ifndef ZKR_QUEUE_GHOSTS_H
 #define ZKR_QUEUE_GHOSTS_H
@@ -21,13 +20,18 @@
 
 struct zkr__ghost;
 
-/* The session has ended, and the claims still show its state. Returns their nodes if the servers reported the end. */
+/*
+ * Called after the end of the session, before the claims process it. Returns their nodes if the servers reported the
+ * end.
+ */
 struct zkr__ghost *zkr__ghosts_of_session(const struct zkr__engine *engine) ZKR__LOCKED;
-/* The claims have processed the end of the session: delete the nodes from now on. */
+/*
+ * Called when the claims have processed the end of the session: take ownership of the ghosts, and delete their nodes.
+ */
 void zkr__ghosts_add(struct zkr__engine *engine, struct zkr__ghost *ghosts) ZKR__LOCKED;
-/* The client is connected, and the requests that must precede all writes are sent. */
+/* Called when the client is connected, after the requests that must precede all writes are sent. */
 void zkr__ghosts_connected(struct zkr__engine *engine) ZKR__LOCKED;
-/* The owner of a lost hold by this node has released it. */
+/* The owner has released the lost hold of the node at @path: delete the node now. */
 void zkr__ghost_let_go(struct zkr__engine *engine, const char *path) ZKR__LOCKED;
 /* Called when the client is freed. */
 void zkr__ghosts_free(struct zkr__engine *engine) ZKR__LOCKED;

@@ -32,7 +32,7 @@ static void drop(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     group->waited = group->waited || claim->k.waited;
     claim->group = NULL;
     if ((claim->unsent & ZKR__DO_CREATE) && claim->k.phase == ZKR__CREATING) {
-        /* The claim waits for the answer to a create that is never sent. */
+        /* The claim waits for the answer to a create that will not be sent, so end that wait. */
         zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CREATED,
                                                         .code = ZKR_ENONODE});
         zkr__claims_let_in(claim->engine);
@@ -75,7 +75,7 @@ static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     }
     claim->group = group;
     claim->k.member = true;
-    claim->k.next = ZKR__CREATING; /* needed if the claim ends before it has started */
+    claim->k.next = ZKR__CREATING; /* matters if the claim ends before it starts */
     claim->k.failures = group->failures;
     claim->k.pauses = group->pauses;
     group->entry.thread = claim->thread;
@@ -103,7 +103,7 @@ void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
     zkr__batch_send(group);
 }
 
-/* The invariants of a group that has moved. @first: its first member. */
+/* Check the invariants of a group after a step. @first is its first member. */
 static const char *fault_of(const struct zkr__group *group,
                             const struct zkr__claim *first) ZKR__LOCKED
 {
@@ -121,7 +121,7 @@ static const char *fault_of(const struct zkr__group *group,
     return NULL;
 }
 
-/* All members are READY or HELD: notify them. */
+/* Notify the members that all of them are READY or HELD. */
 static void tell_ready(struct zkr__group *group) ZKR__LOCKED
 {
     group->gathering = true;
@@ -150,7 +150,7 @@ static void watch_ready(struct zkr__group *group) ZKR__LOCKED
 
 /* --- the state of the group --- */
 
-/* A busy group examines its members later. */
+/* A busy group examines its members when its present step ends. */
 static void on_member(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
     struct zkr__group *group = ctx;
@@ -166,7 +166,7 @@ static void fail(struct zkr__group *group, const struct zkr__claim *by) ZKR__LOC
         by && (by->k.failure == ZKR_ETIMEDOUT || by->k.failure == ZKR_ENOANSWER);
     for (uint32_t i = 0; i < group->count && late; i++) {
         if (group->members[i] && zkr__claim_is_parked(group->members[i])) {
-            /* Another member waits behind a holder: that is the reason, whichever timer fired first. */
+            /* If another member waits behind a holder, report ETIMEDOUT, whichever member's timer fired first. */
             group->failure = ZKR_ETIMEDOUT;
             by = group->members[i];
             late = false;
@@ -205,7 +205,7 @@ static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
     return found;
 }
 
-/* Returns true if the group still waits or holds. */
+/* End the group or let it enter again if a member has ended. Returns true if the group still waits or holds. */
 static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
 {
     struct zkr__claim *claim = ended(group);
@@ -226,14 +226,14 @@ static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
     return group->state == ZKR__GROUP_WAITING;
 }
 
-/* Returns true if something has changed, so that the caller looks again. */
+/* Advance the group. Returns true if its state changed, so that the caller must check again. */
 static bool go_on(struct zkr__group *group) ZKR__LOCKED
 {
     uint32_t in = 0, ready = 0, held = 0;
     if (group->queues->on_step) {
         group->queues->on_step(group->queues, group);
         if (group->state == ZKR__GROUP_WAITING && ended(group)) {
-            return true; /* a member that was let in has failed at once */
+            return true; /* a member that on_step let in has failed at once */
         }
     }
     for (uint32_t i = 0; i < group->count; i++) {

@@ -2,10 +2,10 @@
 /*
  * A group: the claims of a hold in several queues. They are created in one transaction and hold together, all or none.
  *
- * Members may have a queue each, or share one. All claims that enter together get one czxid, so such groups have the
- * same order in every queue, and no circle of waiting forms among them. A claim that entered alone would get a later
- * czxid. So if a member loses its place before the group is HELD, the whole group leaves and enters again. No member
- * holds before the rules grant all members.
+ * Members may have a queue each, or share one. All claims that enter together get one czxid, so groups have the same
+ * order in every queue, and cannot deadlock. A claim that entered alone would get a later czxid. So if a member loses
+ * its place before the group is HELD, the whole group leaves and enters again. No member holds before the rules grant
+ * all members.
  *
  *   WAITING ----> HELD ----> LOST
  *      |
@@ -22,13 +22,13 @@
 struct zkr__hold_queues {
     struct zkr__queue *const *list; /* equal queues are adjacent */
     uint32_t count;
-    uint32_t first; /* so many claims enter together; on_step lets in the others */
+    uint32_t first; /* how many claims enter first, together; on_step lets in the others */
     /*
-     * Called when a claim of a WAITING or HELD group has moved, before the group decides its state. It may let in
-     * further claims and take claims out. NULL = none.
+     * Called after a step of a claim in a WAITING or HELD group, before the group decides its state. The callback may
+     * let claims in and take claims out. NULL = none.
      */
     void (*on_step)(const struct zkr__hold_queues *queues, struct zkr__group *group);
-    /* Called after the owner was told of the group; with @over, after the group was freed. NULL = none. */
+    /* Called after the group's on_change; with @over, after the group was freed. NULL = none. */
     void (*on_told)(const struct zkr__hold_queues *queues, bool over);
     /* Called when the ticket that owns the queues is destroyed. NULL = none. */
     void (*on_free)(const struct zkr__hold_queues *queues);
@@ -36,53 +36,53 @@ struct zkr__hold_queues {
 
 enum zkr__group_state {
     ZKR__GROUP_WAITING,
-    ZKR__GROUP_HELD,  /* all members that are in hold */
-    ZKR__GROUP_LOST,  /* after HELD; k.lost of the first claim says how */
+    ZKR__GROUP_HELD,  /* all members in the group hold */
+    ZKR__GROUP_LOST,  /* after HELD; the first claim's k.lost is the reason */
     ZKR__GROUP_FAILED /* all members have left */
 };
 
 struct zkr__group {
     const struct zkr__hold_queues *queues;
     enum zkr__group_state state;
-    int failure;                 /* FAILED, or about to fail: ZKR_E…; 0 = none */
-    int detail;                  /* ZooKeeper's code of the failure, or 0 */
-    struct zkr__queue *fails_in; /* NULL = no single queue failed */
+    int failure;                 /* ZKR_E… of a group that is FAILED or about to fail; 0 = none */
+    int detail;                  /* ZooKeeper's code for the failure, or 0 */
+    struct zkr__queue *fails_in; /* the queue at fault; NULL = no single queue */
     /* Called when the state or the first claim has changed. May free the group. */
     void (*on_change)(struct zkr__group *group, void *ctx);
     void *ctx;
     const struct zkr__claim *first; /* first claim at the last on_change */
-    bool waited;                    /* a member that has left since was PARKED */
-    /* Set by on_step: more members follow, so the group is not HELD. */
+    bool waited;                    /* a member that has left was PARKED before */
+    /* Set by on_step: more members will enter, so the group cannot be HELD yet. */
     bool partial;
-    bool busy;               /* its members are being moved */
-    bool gathering;          /* nothing is sent before zkr__batch_send() */
+    bool busy;               /* a step of the group is running */
+    bool gathering;          /* defer requests until zkr__batch_send() */
     struct zkr__entry entry; /* how each member enters */
-    int64_t failures;        /* attempts to enter that failed, in a row */
-    bool pauses;             /* before it enters again; no member has started yet */
+    int64_t failures;        /* failed attempts to enter in a row */
+    bool pauses;             /* the next members pause before they enter */
     uint32_t count;
-    /* NULL = not in. The claims of one queue are adjacent. */
+    /* NULL = not in the group. The claims of one queue are adjacent. */
     struct zkr__claim *members[];
 };
 
 /*
- * Make a group, and let its first claims enter. @entry has the times and the thread; on_change and @ctx are the
- * owner's. Returns ZKR_OK, ZKR_ENOMEM, ZKR_ELIMIT, or the failure of the first claim. After ZKR_OK the caller calls
- * zkr__group_step().
+ * Make a group, and let its first claims enter. @entry has the deadline and the thread; @on_change and @ctx are the
+ * owner's callback. Returns ZKR_OK, ZKR_ENOMEM, ZKR_ELIMIT, or the failure of the first claim. After ZKR_OK the caller
+ * calls zkr__group_step().
  */
 int zkr__group_make(struct zkr__group **out,
                     const struct zkr__hold_queues *queues,
                     const struct zkr__entry *entry,
                     void (*on_change)(struct zkr__group *group, void *ctx),
                     void *ctx) ZKR__LOCKED;
-/* All members leave, the group is freed, and on_told is called. */
+/* Let all members leave, free the group, and call on_told. */
 void zkr__group_free(struct zkr__group *group) ZKR__LOCKED;
-/* The group was granted, but the grant is no longer valid: enter again and wait. */
+/* Enter again and wait, because a grant that the owner does not know is no longer valid. */
 void zkr__group_enter_anew(struct zkr__group *group) ZKR__LOCKED;
 
-/* Call on_step and decide the state again, for a reason outside the members. May call on_change. */
+/* Call on_step and decide the state again, after a change outside the group. May call on_change. */
 void zkr__group_step(struct zkr__group *group) ZKR__LOCKED;
 
-/* Is member @i in, and in this phase? */
+/* Returns whether member @i is in the group and in this phase. */
 static inline bool zkr__group_member_is(const struct zkr__group *group,
                                         uint32_t i,
                                         enum zkr__phase phase) ZKR__LOCKED
@@ -90,17 +90,17 @@ static inline bool zkr__group_member_is(const struct zkr__group *group,
     return group->members[i] && group->members[i]->k.phase == phase;
 }
 
-/* The first member that is in; NULL = none. */
+/* Returns the first member in the group; NULL = none. */
 struct zkr__claim *zkr__group_first(const struct zkr__group *group) ZKR__LOCKED;
 
 /*
- * Members [first, first + count), none of which is in, enter in one transaction. Out of memory or room, the group
- * fails.
+ * Let members [first, first + count) enter in one transaction; none may be in the group yet. Fails the group if memory
+ * or room runs out.
  */
 void zkr__group_let_in(struct zkr__group *group,
                        uint32_t first,
                        uint32_t count) ZKR__LOCKED;
-/* Members [first, first + count) leave in one transaction, except @kept. A HELD group stays HELD. */
+/* Let members [first, first + count) leave in one transaction, except @kept. A HELD group stays HELD. */
 void zkr__group_take_out(struct zkr__group *group,
                          uint32_t first,
                          uint32_t count,

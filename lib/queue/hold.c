@@ -18,7 +18,7 @@
 
 /* --- one claim, or several --- */
 
-/* The array of its claims. Each entry may be NULL. */
+/* Returns the array of the hold's claims. Each element may be NULL. */
 static struct zkr__claim *const *claims_of(const struct zkr__hold *hold,
                                            uint32_t *count) ZKR__LOCKED
 {
@@ -37,7 +37,7 @@ static int failure(const struct zkr__hold *hold) ZKR__LOCKED
     return hold->group ? hold->group->failure : hold->claim->k.failure;
 }
 
-/* The hold waits for another holder, not for an answer. */
+/* True if the hold waits for another holder, not for an answer. */
 static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -54,7 +54,7 @@ static bool sure(const struct zkr__hold *hold) ZKR__LOCKED
     return granted(hold) && zkr__claim_sure(hold->claim);
 }
 
-/* A claim of the hold has waited behind others. */
+/* True if a claim of the hold has waited behind another contender. */
 static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -74,7 +74,7 @@ static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
     bool in = claim || hold->group;
     ZKR__FAULT_IF(hold->group && !hold->queues, "a group in one queue");
     switch (hold->state) {
-    case ZKR__HOLD_NONE: /* with its claims if a write has released it */
+    case ZKR__HOLD_NONE: /* still has its claims if a write released the hold */
         return NULL;
     case ZKR__HOLD_WAITING:
         return in && hold->failure == 0 ? NULL : "a hold waits for nothing";
@@ -153,8 +153,8 @@ static void count_at(struct zkr__counts *n,
 }
 
 /*
- * Count a step of the hold; @code: the reason of FAILED. Queues of one path, such as a semaphore's, are adjacent and
- * count once.
+ * Count a step of the hold; @code is the reason of FAILED. Queues with one path, such as a semaphore's, are adjacent
+ * and count once.
  */
 static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
 {
@@ -183,7 +183,7 @@ void zkr__hold_released(struct zkr__hold *hold)
 
 /* --- the outcome of the claims --- */
 
-/* A hold in doubt counts as lost, and then as waiting. */
+/* Update the hold from its claim. A hold in doubt counts as lost, and then as waiting. */
 static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold->claim;
@@ -201,7 +201,7 @@ static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
         hold->state = ZKR__HOLD_HELD;
         count(hold, GRANTED, 0);
     } else if (doubted && claim->k.failure != 0) {
-        hold->state = ZKR__HOLD_WAITING; /* and so FAILED at the next move_on() */
+        hold->state = ZKR__HOLD_WAITING; /* becomes FAILED at the next move_on() */
     }
 }
 
@@ -222,7 +222,7 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     tell_owner(ctx);
 }
 
-/* @on_change, @ctx: of the claim. @thread: for the owner text; 0 = the calling thread. */
+/* @on_change and @ctx are the claim's callback. @thread is for the owner text; 0 = the calling thread. */
 static struct zkr__entry entry_of(const struct zkr__hold *hold,
                                   long thread,
                                   void (*on_change)(struct zkr__claim *, void *),
@@ -287,7 +287,7 @@ int zkr__claim_enter(struct zkr__claim **out,
                      const struct zkr__entry *entry)
 {
     struct zkr__engine *engine = zkr__engine_of(q->c);
-    bool anew = entry->thread != 0; /* replaces another claim */
+    bool anew = entry->thread != 0; /* the claim replaces another claim */
     if (engine && !anew && !zkr__claim_fits(q, engine)) {
         return ZKR_ELIMIT;
     }
@@ -300,7 +300,7 @@ int zkr__claim_enter(struct zkr__claim **out,
     return ZKR_OK;
 }
 
-/* A try does not wait in line. */
+/* Take a kept node or enter the queue. A try fails instead of waiting in line. */
 static int enter_alone(struct zkr__hold *hold,
                        const struct zkr__entry *entry) ZKR__LOCKED
 {
@@ -312,7 +312,7 @@ static int enter_alone(struct zkr__hold *hold,
                : zkr__claim_enter(&hold->claim, hold->queue, entry);
 }
 
-/* @thread: for the owner text; 0 = the calling thread. */
+/* Enter the queues. @thread is for the owner text; 0 = the calling thread. */
 static void join(struct zkr__hold *hold, long thread) ZKR__LOCKED
 {
     const struct zkr__entry entry = entry_of(hold, thread, on_claim, hold);
@@ -341,7 +341,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
         zkr__clock_deadline(started, hold->once ? zkr__hold_try_ms(c) : timeout_ms);
     hold->failure = hold->detail = 0;
     count(hold, WAITS, 0);
-    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* the claim says so */
+    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* the claim fails with the reason */
     if (hold->once && !zkr__connected(c) && !refused) {
         give_up(hold, ZKR_ENOANSWER);
     } else {
@@ -350,7 +350,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
     check(hold);
 }
 
-/* The grant ended before the owner was told: enter again. */
+/* Enter again, because the grant ended before the owner knew of it. */
 static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
 {
     if (hold->group) {
@@ -363,7 +363,7 @@ static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
     join(hold, thread);
 }
 
-/* Tell the owner of the hold, and then of revocation requests. */
+/* Mark the hold as known to the owner, and report revocation requests. */
 static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -379,7 +379,7 @@ static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 
 /* --- wait --- */
 
-/* WAITING: decide what follows. @over: the deadline has passed. */
+/* Decide what follows WAITING. @take: take a grant. @over: the deadline has passed. */
 static void move_on(struct zkr__hold *hold, bool take, bool over) ZKR__LOCKED
 {
     if (granted(hold) && !take) {
@@ -437,7 +437,7 @@ enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold)
         bool over =
             claim == hold->claim && !zkr__claim_decided(&claim->k) && !claim->canceled;
         zkr__claim_unref(claim);
-        /* A thread that handed its node over may have ended the wait. */
+        /* A thread that handed over its kept node may have ended the wait already. */
         if (hold->state == ZKR__HOLD_WAITING) {
             move_on(hold, true, over);
         }
@@ -516,7 +516,7 @@ uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **clai
 
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
 {
-    /* Both queues share a meter, unless memory for it ran out. */
+    /* Both queues share a meter, unless memory for the meter ran out. */
     int64_t held = from->state == ZKR__HOLD_HELD;
     ZKR__MUST(to->queue->c, to->state == ZKR__HOLD_NONE && !to->claim && !to->group);
     ZKR__MUST(to->queue->c, from->claim && !from->group);
@@ -535,7 +535,7 @@ void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
     zkr__claim_tell_revocations(to->claim);
 }
 
-/* Keep the node for the next claim of this client, in line or later. False: the node must be deleted. */
+/* Keep the node for the next claim of this client, which may be in line already. False: the node must be deleted. */
 static bool keep_node(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__claim *claim = hold->claim;
@@ -646,7 +646,7 @@ int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
 {
     (void)size;
     struct zkr__claim *known = zkr__claim_at(claim->engine, claim->node);
-    if (known) { /* without a known claim, no news of its release is sent either */
+    if (known) { /* a claim that is not known sends no news of its release */
         known->guarded = true;
     }
     zkr__zk_guard(out, claim->node);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hold, from the request for it to its end. Everything that can be held embeds one: an entry of the table of threads,
- * a ticket, a latch, a selector. A hold in one queue has a claim. A hold in several queues has a group of claims, and
- * is held when all of them are.
+ * A hold, from its request to its end. Everything that can be held embeds one: a thread's entry in the thread table, a
+ * ticket, a latch, a selector. A hold in one queue has a claim. A hold in several queues has a group of claims, and is
+ * held while all of them are.
  *
- * A grant is *taken* once the owner knows of it. If a grant ends before that, nothing is lost: the hold enters the
- * queue again, within its deadline. All functions need the client's lock.
+ * A grant is *taken* once the owner knows of it. If a grant ends before it is taken, nothing is lost, and the hold
+ * enters the queue again, within its deadline. All functions need the client's lock.
  *
  *                        taken             lease bound passed (keeps_place)
  *   NONE ----> WAITING ---------> HELD <------------------------------------> DOUBTED
@@ -22,21 +22,21 @@ enum zkr__hold_state {
     ZKR__HOLD_NONE,    /* not entered, or left */
     ZKR__HOLD_WAITING, /* undecided, or granted but not taken */
     ZKR__HOLD_HELD,    /* taken */
-    ZKR__HOLD_DOUBTED, /* taken, and past the lease bound; only in a queue with keeps_place */
-    ZKR__HOLD_LOST,  /* taken, and over; the claim stays until zkr__hold_leave() */
-    ZKR__HOLD_FAILED /* see failure; the hold has left the queue */
+    ZKR__HOLD_DOUBTED, /* taken, but the lease bound has passed; only with keeps_place */
+    ZKR__HOLD_LOST,  /* over after it was taken; the claim stays until zkr__hold_leave() */
+    ZKR__HOLD_FAILED /* has left the queue; see `failure` */
 };
 
 struct zkr__hold {
-    /* The first of several queues, or the queue in which the hold failed. Borrowed. */
+    /* The first queue, or the queue in which the hold failed. Borrowed. */
     struct zkr__queue *queue;
-    /* The first of several claims, or the lost one. NULL = none, or failed. */
+    /* The first claim, or the lost claim. NULL = none, or failed. */
     struct zkr__claim *claim;
     const struct zkr__hold_queues *queues; /* NULL = only @queue */
     struct zkr__group *group;              /* NULL = only @claim */
     /*
-     * Called at each change of the claim's outcome; at a loss, after the state has changed. With @timed also called at
-     * the deadline. Must not block. NULL = none.
+     * Called at each change of the claim's outcome; at a loss, after the state has changed. With @timed, the deadline
+     * is such a change, too. Must not block. NULL = none.
      */
     void (*on_change)(struct zkr__hold *hold);
     int64_t deadline; /* end of the wait; ZKR__NEVER = none */
@@ -45,59 +45,63 @@ struct zkr__hold {
     int detail;       /* ZooKeeper's code of the failure, or 0 */
     enum zkr__hold_state state;
     bool once;  /* a try */
-    bool timed; /* no thread sleeps on it: a timer fires at the deadline */
+    bool timed; /* a timer fires at the deadline, because no thread sleeps on the hold */
 };
 
 /*
- * Enter the queue. The state is then WAITING, or FAILED. @timeout_ms counts from @started. The caller has set queue,
- * queues, on_change and timed. A hold in several queues is timed.
+ * Enter the queue; the state becomes WAITING or FAILED. @timeout_ms counts from @started. The caller has set queue,
+ * queues, on_change and timed. A hold in several queues must be timed.
  */
 void zkr__hold_enter(struct zkr__hold *hold,
                      int64_t timeout_ms,
                      int64_t started) ZKR__LOCKED;
 
-/* Returns the state. This call takes a grant; if the grant is no longer valid, the hold enters again. */
+/* Take the grant, if there is one, and return the state. If the grant is no longer valid, the hold enters again. */
 enum zkr__hold_state zkr__hold_take(struct zkr__hold *hold) ZKR__LOCKED;
-/* The same, but does not take a grant, because the owner is not told yet. */
+/* Like zkr__hold_take(), but leaves a grant untaken, because the owner does not know of it yet. */
 enum zkr__hold_state zkr__hold_follow(struct zkr__hold *hold) ZKR__LOCKED;
 /* Sleep until the hold is HELD or FAILED. Not for a timed hold. */
 enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold) ZKR__LOCKED;
-/* HELD: a write of the owner has deleted the nodes. The state becomes NONE; zkr__hold_leave() is still needed. */
+/* Turn HELD into NONE after a write of the owner has deleted the nodes. zkr__hold_leave() is still needed. */
 void zkr__hold_released(struct zkr__hold *hold) ZKR__LOCKED;
 /* End the wait of the thread that sleeps on the hold, if any. */
 void zkr__hold_cancel(struct zkr__hold *hold) ZKR__LOCKED;
 
 /*
- * How many contenders are in front of a waiting hold; with several queues the largest number. 0 = not known, or none.
+ * Returns how many contenders are in front of a waiting hold; with several queues, the largest number. 0 = not known,
+ * or none.
  */
 int64_t zkr__hold_place(const struct zkr__hold *hold) ZKR__LOCKED;
-/* The same in *place. Returns the claim behind them; NULL if *place is 0. */
+/* Sets *place to zkr__hold_place(), and returns the claim with that place; NULL if *place is 0. */
 const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold,
                                           int64_t *place) ZKR__LOCKED;
 
-/* Granted, whether taken or not. */
+/* Returns whether the hold is granted, taken or not. */
 bool zkr__hold_granted(const struct zkr__hold *hold) ZKR__LOCKED;
-/* Held, and surely so now. If not sure, the hold becomes LOST, or DOUBTED, even if the session is alive. */
+/*
+ * Returns whether the hold is HELD and sure. A HELD hold that is not sure becomes LOST or DOUBTED, even if the session
+ * is alive.
+ */
 bool zkr__hold_check(struct zkr__hold *hold) ZKR__LOCKED;
-/* Held, and surely so, and its owner is to be warned (warning.h) and does not know yet. */
+/* Returns whether the hold is HELD and sure, and its owner must still be warned (warning.h). */
 bool zkr__hold_is_to_warn(struct zkr__hold *hold) ZKR__LOCKED;
 /* Returns the number of claims of a HELD hold, and copies them into @claims unless that is NULL. */
 uint32_t zkr__hold_claims(const struct zkr__hold *hold,
                           struct zkr__claim **claims) ZKR__LOCKED;
 
 /*
- * Leave the queue, in any state. Returns true if a hold had been lost. With @wait, blocks until the node is gone or the
+ * Leave the queue, in any state. Returns true if the hold was LOST. With @wait, blocks until the node is gone or the
  * session is over, and releases the client's lock meanwhile.
  */
 bool zkr__hold_leave(struct zkr__hold *hold, bool wait) ZKR__LOCKED;
 
 /*
- * Move the hold of @from, lost or not, to @to. Its claim moves to @to's queue, which has the same directory. @to is
- * NONE, with its queue and on_change set.
+ * Move the hold of @from, lost or not, to @to. Its claim moves to @to's queue, which has the same directory. @to must
+ * be NONE, with its queue and on_change set.
  */
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to) ZKR__LOCKED;
 
-/* The time limit of a try, which needs at most two round trips. */
+/* Returns the time limit of a try, which needs at most two round trips. */
 int64_t zkr__hold_try_ms(const zkr_client *c);
 
 /* Set the thread's last error to the failure of a FAILED hold, and return its code. */
@@ -105,7 +109,7 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms) ZKR__LOCKED
 
 /*
  * Enter the queue with one claim, without a hold. If the credentials are refused or the client is shut down, on_change
- * is called before this returns, with *out set. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT.
+ * is called before the return, after *out is set. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT.
  */
 int zkr__claim_enter(struct zkr__claim **out,
                      struct zkr__queue *q,
@@ -113,18 +117,18 @@ int zkr__claim_enter(struct zkr__claim **out,
 
 /* --- properties of a sure hold, from its claim --- */
 
-/* Returns ZKR_OK, or an error, with its text, if @size bytes are too few. */
+/* Copy a property to @out. Returns ZKR_OK, or fails with an error text if @size bytes are too few. */
 typedef int (*zkr__hold_getter)(const struct zkr__claim *claim, void *out, size_t size);
 
 /* The fencing token, an int64_t. */
 int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size);
-/* How many holds the node has had, an int64_t. */
+/* The number of this hold among the node's holds, an int64_t. */
 int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size);
 /* The path of the node, a string. ZKR_EINVAL: @out is NULL or too small. */
 int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size);
 /*
- * The operation that checks the node, a zoo_op_t, which points to the path in the claim. From now on the release of the
- * hold is not sent as news to other processes (news.h).
+ * The operation that checks the node, a zoo_op_t that points to the path in the claim. From now on, the client does not
+ * send the release of this hold as news to other processes (news.h).
  */
 int zkr__hold_get_guard(const struct zkr__claim *claim,
                         void *out,

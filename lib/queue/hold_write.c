@@ -29,18 +29,21 @@ struct transaction {
     struct zkr__inquiry asked;
     struct zkr__hold *hold; /* valid while the thread waits */
     const struct zkr__writes *writes;
-    unsigned round; /* of the first claim when the transaction was sent */
+    unsigned round; /* round of the first claim when the transaction was sent */
     bool deletes;
     int code, zk_rc;
     size_t failed_at;
     uint32_t count;
     struct zkr__claim
-        *claims[]; /* their nodes are checked; referenced until the answer */
+        *claims[]; /* claims whose nodes are checked; referenced until the answer */
 };
 
 enum verdict { WRITTEN, REFUSED, NO_HOLD, NOT_SENT, UNKNOWN, CLOSED };
 
-/* The first @checks operations check our nodes. A missing node ends the hold; a check that an ACL refuses does not. */
+/*
+ * Decide what the answer means. The first @checks operations check our nodes. A missing node ends the hold, but a check
+ * that an ACL refuses does not.
+ */
 static enum verdict judge(int code, size_t failed_at, size_t checks)
 {
     if (code == ZKR_OK) {
@@ -52,7 +55,7 @@ static enum verdict judge(int code, size_t failed_at, size_t checks)
     return failed_at < checks && code == ZKR_ENONODE ? NO_HOLD : REFUSED;
 }
 
-/* The meaning of the answer for one claim. */
+/* Returns the result of the transaction for one claim. */
 static int code_for(enum verdict verdict, bool at_fault)
 {
     return verdict == WRITTEN               ? ZKR_OK
@@ -73,7 +76,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     if (wanted && x->writes->results) {
         zkr__zk_results(answer, x->writes->ops, x->writes->count, x->writes->results);
     }
-    /* Released, or possibly released: from now on the end of the node is no loss. */
+    /* The hold is released, or may be, so from now on the end of the node is no loss. */
     bool over = x->deletes && (verdict == WRITTEN || verdict == UNKNOWN);
     if (wanted && over && x->hold->state == ZKR__HOLD_HELD) {
         zkr__hold_released(x->hold);
@@ -82,7 +85,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     bool same_nodes = x->round == x->claims[0]->k.round;
     for (uint32_t i = 0; i < x->count; i++) {
         bool at_fault = answer->failed_at == i && same_nodes;
-        /* The transaction may still arrive; only the servers know when it no longer can. */
+        /* After UNKNOWN, the transaction may still arrive, and no answer will show when it no longer can. */
         x->claims[i]->guarded = x->claims[i]->guarded || verdict == UNKNOWN;
         zkr__claim_run(x->claims[i],
                        (struct zkr__claim_event){.kind = ZKR__EV_WRITTEN,
@@ -170,7 +173,7 @@ static bool is_shut(const zkr_client *c, const struct zkr__writes *writes) ZKR__
     return c->shut && !writes->even_shut;
 }
 
-/* Wait for a connection. ZKR_OK: held and connected. */
+/* Wait for a connection. Returns ZKR_OK if the hold is held and the client connected. */
 static int await_connection(struct zkr__hold *hold,
                             const struct zkr__writes *writes,
                             int64_t deadline) ZKR__LOCKED
@@ -210,7 +213,7 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
                                    : UNKNOWN;
 }
 
-/* *again: nothing was written, because a downgrade that failed has left the hold at its former node. */
+/* Sets *again if nothing was written because a downgrade that failed has left the hold at its former node. */
 static int write_once(struct zkr__hold *hold,
                       const struct zkr__writes *writes,
                       int64_t deadline,

@@ -13,22 +13,20 @@ struct zkr__writes {
     const struct zoo_op *ops;      /* already checked by zkr__zk_ops_check() */
     struct zoo_op_result *results; /* NULL = not wanted */
     int64_t timeout_ms;
-    bool release;   /* the hold ends with the writes: delete its nodes, last */
+    bool release;   /* end the hold with the writes: delete its nodes, last */
     bool even_shut; /* write even if the client is or becomes shut down */
 };
 
-/* Can these writes be sent? Called without any lock. Returns ZKR_OK or ZKR_EINVAL, with an error text. */
+/* Check the arguments of the writes. Called without any lock. Returns ZKR_OK, or ZKR_EINVAL with an error text. */
 int zkr__writes_check(const struct zkr__writes *writes, const char *dir);
 
 /*
  * Send the writes, and sleep until they are answered. The hold must not be freed meanwhile; the owner may leave it.
- * Returns ZKR_OK, or a code with an error text:
- *  - ZKR_ENOANSWER, ZKR_ENOMEM: nothing was written;
- *  - ZKR_ESESSION: nothing was written, because the hold is over;
- *  - ZKR_ECONNLOSS, and ZKR_ECLOSED after a shutdown: the writes may have been made;
- *  - any other: the code of the first of the caller's operations that failed; nothing was written.
+ * Returns ZKR_OK, or a code with an error text: - ZKR_ENOANSWER, ZKR_ENOMEM: nothing was written; - ZKR_ESESSION:
+ * nothing was written, because the hold is over; - ZKR_ECONNLOSS, and ZKR_ECLOSED after a shutdown: the writes may have
+ * been made; - any other code: that of the caller's first operation that failed; nothing was written.
  *
- * *@over: with release, the hold is over, and the caller must leave it.
+ * Sets *@over if, with `release`, the hold is over, so that the caller must leave it.
  */
 int zkr__hold_write(struct zkr__hold *hold,
                     const struct zkr__writes *writes,

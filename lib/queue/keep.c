@@ -53,7 +53,7 @@ struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d)
     return first;
 }
 
-/* The claim waits behind all claims with nodes in the directory. */
+/* A claim in line waits behind all claims with nodes in the directory. */
 int64_t zkr__keep_place(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
@@ -102,7 +102,10 @@ void zkr__keep_event(struct zkr__claim *claim, const struct zkr__claim_event *e)
 {
     note_contention(claim);
     if (e->kind == ZKR__EV_WRITTEN && e->code != ZKR_OK && claim->stands) {
-        /* The write may still arrive. It would precede a delete of the node, but not a hold by the same node. */
+        /*
+         * The write may still arrive. It would arrive before a delete of the node, but perhaps during the next hold of
+         * the kept node.
+         */
         zkr__keep_end(claim);
     }
 }
@@ -139,7 +142,7 @@ int64_t zkr__keep_until(const struct zkr__claim *claim)
     return may ? keep->until : 0;
 }
 
-/* No other claim has a node in the directory then. */
+/* If a node is kept, no other claim has a node in the directory. */
 struct zkr__claim *zkr__keep_find(const struct zkr__directory *d)
 {
     struct zkr__claim *claim = d->ours;
@@ -179,7 +182,7 @@ struct zkr__claim *zkr__keep_next(struct zkr__directory *d)
     return keep->line;
 }
 
-/* Without a connection the claim pauses, and is no longer in line. */
+/* Without a connection the claim pauses, and must leave the line. */
 void zkr__keep_went(struct zkr__claim *claim)
 {
     ZKR__MUST(claim->engine->c, claim->directory->keep->moving_up);

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client keeps a lock that no other client wants: after a release the node stays for the next hold of the same client
- * and path, which then costs no request. Opt-in: keep_ms of the queue.
+ * A client keeps the node of a lock that no other client wants. After a release the node stays for the next hold of the
+ * same client and path, which then costs no request. The queue's keep_ms enables this.
  *
  *            released                       news, time over, asked to release
  *   HELD <--------------> HELD and kept ------------------------------------> REMOVING
  *            taken            |
  *                             +-- session over, lease bound passed, node gone: as a hold, but it counts as no loss
  *
- * A kept claim is HELD without an owner. Probes check its node like that of any hold, so the next owner may rely on
- * everything a holder may rely on. From the first release on, the node serves for keep_ms. Then, or at news of another
+ * A kept claim is HELD without an owner. Probes check its node like that of any hold, so the next owner has all
+ * guarantees of a holder. The node serves for keep_ms from the first release on. After that time, or at news of another
  * contender, the client deletes the node: at once if it has no holder, else when its holder releases.
  *
- * News. At the first release the client lists the children, with a watch. Any other node in the list is news, also a
- * node of this client in a queue that does not keep. Later, any change of the children is news. If the list or its
- * watch is refused, the client could not notice a contender, so the refusal counts as news. From the first release on,
- * the node itself is watched, too. A watch may be lost without an event, so a node is kept at most until
+ * News. At the first release the client lists the children, with a watch. Any other node in the list is news, even a
+ * node of this client in a queue that does not keep. After the list, any change of the children is news. If the list or
+ * its watch is refused, the client could not notice a contender, so the refusal counts as news. From the first release
+ * on, the node itself is watched, too. A watch may be lost without an event, so a node is kept at most until
  * zkr__engine_doubts_at().
  *
- * Order. While a claim of a path has a node, or is about to create one, further claims of this client wait in the line
- * of the directory without nodes. They may hold by that one node, one after the other. At news each of them creates a
- * node, and so gets its place in the queue. For a while after news, claims create nodes at once, and no node is kept.
+ * Order. While a claim of a path has a node, or is about to create one, further claims of this client wait in the
+ * directory's line without nodes. These claims may take over that one node, one after the other. At news, each claim in
+ * line creates its own node, and so gets its place in the queue. For a while after news, claims create nodes at once,
+ * and no node is kept.
  *
  * keep.c records which node is kept and which claims wait for it. claim_run.c moves the claims. kept_node.c keeps and
- * takes nodes. In a directory where no queue has keep_ms, they do nothing. All functions need the client's lock.
+ * takes nodes. In a directory where no queue has keep_ms, these files do nothing. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_KEEP_H
 #define ZKR_QUEUE_KEEP_H
@@ -32,25 +33,30 @@
 
 /* --- the line of a directory --- */
 
-/* Another claim of this client has a node in the directory, or is about to: @claim must wait in line for that node. */
+/*
+ * True if @claim must wait in line, because another claim of this client has or is about to create a node in the
+ * directory.
+ */
 bool zkr__keep_shares(const struct zkr__claim *claim) ZKR__LOCKED;
-/* A new claim of @q would have to wait in line. */
+/* True if a new claim of @q would have to wait in line. */
 bool zkr__keep_would_share(const struct zkr__queue *q) ZKR__LOCKED;
 void zkr__keep_line_up(struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__keep_leave_line(struct zkr__claim *claim) ZKR__LOCKED;
 /* Returns the first claim in line that was not canceled; NULL = none. */
 struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d) ZKR__LOCKED;
-/* The number of contenders in front of a claim in line. */
+/* Returns the number of contenders in front of a claim in line. */
 int64_t zkr__keep_place(const struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- news --- */
 
-/* Others contend in @d: for a while, no node is kept there. */
+/* Record that other clients contend in @d: for a while, no node is kept there. */
 void zkr__keep_contended(struct zkr__directory *d) ZKR__LOCKED;
-/* The same, if nodes of others are among the @children. */
+/* Call zkr__keep_contended() if nodes of other clients are among the @children. */
 void zkr__keep_listed(struct zkr__directory *d,
                       const struct zkr__children *children) ZKR__LOCKED;
-/* Called for each step of a claim: before the step at @e; after its requests are sent; after it has settled. */
+/*
+ * Called at each step of a claim: before the step at @e, after its requests are sent, and after the claim has settled.
+ */
 void zkr__keep_event(struct zkr__claim *claim,
                      const struct zkr__claim_event *e) ZKR__LOCKED;
 void zkr__keep_sent(struct zkr__claim *claim) ZKR__LOCKED;
@@ -60,19 +66,19 @@ void zkr__keep_settle(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Returns the claim whose node is kept, or would be kept after a release; NULL = none. */
 struct zkr__claim *zkr__keep_find(const struct zkr__directory *d) ZKR__LOCKED;
-/* Until when the node of the claim is kept, or would be; 0 = it is not. */
+/* Returns until when the node of the claim is kept, or would be; 0 = not kept. */
 int64_t zkr__keep_until(const struct zkr__claim *claim) ZKR__LOCKED;
-/* Keep the existing node of the claim until then; or keep it no longer. */
+/* Keep the claim's node until @until, or stop keeping it. */
 void zkr__keep_begin(struct zkr__claim *claim, int64_t until) ZKR__LOCKED;
 void zkr__keep_end(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * Called after a step of @claim. Returns the claim without an owner whose node must not be kept any more, because
- * @claim was asked to release, has ended, or lined up too late to take that node. NULL = none.
+ * Called after a step of @claim. Returns the claim without an owner whose node must not be kept any longer, because
+ * @claim got a revocation request, has ended, or lined up too late to take that node. NULL = none.
  */
 struct zkr__claim *zkr__keep_over(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * Returns the next claim in line that must create its own node; the caller then calls zkr__keep_went(). NULL: there is
- * none, or one is still leaving the line.
+ * Returns the next claim in line that must create its own node; the caller then calls zkr__keep_went(). NULL = none, or
+ * another claim is still leaving the line.
  */
 struct zkr__claim *zkr__keep_next(struct zkr__directory *d) ZKR__LOCKED;
 void zkr__keep_went(struct zkr__claim *claim) ZKR__LOCKED;

@@ -12,7 +12,7 @@
 
 /* --- news of other contenders --- */
 
-/* Our own deletes cause events, too, but no older node is kept when we delete. */
+/* Our own deletes cause this event, too, but no node is kept then. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
@@ -22,7 +22,7 @@ static void on_event(struct zkr__path_watcher *watcher,
     }
 }
 
-/* The list has a node that is neither kept nor being deleted by us. */
+/* True if the list has a node that is neither held nor being deleted by this client. */
 static bool shows_others(const struct zkr__directory *d,
                          const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -50,7 +50,7 @@ on_children(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LO
     zkr__directory_unref(d);
 }
 
-/* Returns false if out of memory. */
+/* Watch and list the directory. Returns false if out of memory. */
 static bool listen(struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__op op = {
@@ -68,7 +68,10 @@ static bool listen(struct zkr__directory *d) ZKR__LOCKED
 
 /* --- keep and take --- */
 
-/* Another claim of this client is behind this one: its queue does not keep nodes, or did not when the claim began. */
+/*
+ * True if another claim of this client has a node behind this one, because its queue does not keep nodes, or did not
+ * when that claim began.
+ */
 static bool has_one_behind(const struct zkr__claim *claim)
 {
     const struct zkr__claim *behind = claim->ours_next;
@@ -78,7 +81,10 @@ static bool has_one_behind(const struct zkr__claim *claim)
     return behind;
 }
 
-/* May the node stay? True if this client knows of no other contender, and no request about the node is in flight. */
+/*
+ * Returns whether the node may be kept: this client knows of no other contender, and no request about the node is in
+ * flight.
+ */
 static bool may_stay(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -103,13 +109,13 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     if (!may_stay(claim) || (keep->until == 0 && !listen(claim->directory))) {
         if (claim->stands) {
-            zkr__keep_end(claim); /* a later node cannot use this watch */
+            zkr__keep_end(claim); /* keep no later node by this watch */
         }
         return false;
     }
     if (keep->until == 0) {
         int64_t until = zkr__clock_deadline(zkr__now(claim->q->c), claim->q->keep_ms);
-        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* of the watch */
+        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* when to doubt the watch */
         zkr__keep_begin(claim, until < doubts_at ? until : doubts_at);
     }
     claim->on_change = NULL;
@@ -130,12 +136,12 @@ static struct zkr__claim *find_free(struct zkr__queue *q) ZKR__LOCKED
     return claim;
 }
 
-/* A kept claim whose lease bound has passed is ended here, like a hold. */
+/* If the lease bound of the kept claim has passed, end the claim like a hold. */
 bool zkr__claim_take(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry)
 {
-    bool passed = entry->thread != 0; /* the hold enters again, so it has waited */
+    bool passed = entry->thread != 0; /* the hold enters again, after a wait */
     struct zkr__claim *claim = q->keep_ms > 0 ? find_free(q) : NULL;
     if (claim) {
         zkr__claim_check(claim);

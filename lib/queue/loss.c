@@ -28,10 +28,10 @@ const char *zkr_lost_reason_name(int reason)
 }
 
 struct zkr__loss {
-    zkr_lost seen;       /* seen.reason: explained by `text`; 0 = none yet */
-    const char *gave_up; /* why we ended the session; NULL = the servers did */
+    zkr_lost seen;       /* seen.reason: the reason that `text` explains; 0 = none yet */
+    const char *gave_up; /* why the client ended the session; NULL = the servers did */
     bool early;          /* the session ended earlier than its timeout allows */
-    int64_t slow_ms;     /* how long the last answer took; 0 = not the reason */
+    int64_t slow_ms;     /* duration of a slow answer; 0 = not the reason */
     char text[200];
 };
 
@@ -50,7 +50,7 @@ void zkr__loss_record(struct zkr__claim *claim)
     }
 }
 
-/* Out of memory, nothing was recorded. */
+/* Returns the record; out of memory when the hold ended, it is empty. */
 static zkr_lost seen_of(const struct zkr__claim *claim)
 {
     return claim->loss ? claim->loss->seen : (zkr_lost){.last_write_ms = -1};
@@ -63,10 +63,10 @@ static double seconds(int64_t ms)
     return (double)ms / 1000;
 }
 
-/* A shorter silence explains nothing. */
+/* A shorter silence does not explain a loss. */
 enum { SILENCE_MS = 100 };
 
-/* Explains why the session, or the proof that it is alive, has ended. */
+/* Explain why the session, or the proof that it is alive, has ended. */
 static void explain(const struct zkr__loss *loss, int reason, char *text, size_t size)
 {
     const zkr_lost *seen = &loss->seen;
@@ -115,7 +115,7 @@ static void put_words(struct zkr__loss *loss, int reason)
     }
 }
 
-/* The text is written once for each reason, because the application may be reading it. */
+/* The text is written only once for each reason, because the application may be reading the text. */
 zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason)
 {
     struct zkr__loss *loss = claim->loss;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a hold was lost: for its owner, the metrics and the log. All functions need the client's lock. */
+/* Reports how a hold was lost to its owner, the metrics and the log. All functions need the client's lock. */
 #ifndef ZKR_QUEUE_LOSS_H
 #define ZKR_QUEUE_LOSS_H
 
 #include "queue/claim.h"
 
-/* The hold of @claim has just ended: record what the client has observed. */
+/* Record what the client has observed, right after the hold of @claim has ended. */
 void zkr__loss_record(struct zkr__claim *claim) ZKR__LOCKED;
 /*
  * Describes the loss to the owner. @reason is a ZKR_LOST_…. The result points into @claim, and is valid until the next

@@ -51,7 +51,7 @@ static bool is_id(const char *text, size_t length)
     return digits == ID;
 }
 
-/* A session id, a hyphen, and more text: a UUID has fewer decimal digits there. */
+/* True for a session id, a hyphen, and more text. A UUID has fewer decimal digits before its first hyphen. */
 static bool begins_with_session(const char *text, size_t length)
 {
     enum { LEAST = 12 };

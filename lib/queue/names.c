@@ -36,7 +36,7 @@ void zkr__name_turn(char *name, enum zkr__name_kind kind)
     memcpy(name + strlen(name) - DIGITS - prefix_len, prefixes[kind], prefix_len);
 }
 
-/* The kind of the prefix at the end of the first @len bytes of @name. */
+/* Returns the kind of the prefix that ends the first @len bytes of @name. */
 static enum zkr__name_kind kind_of(const char *name, size_t len)
 {
     for (size_t kind = 0; kind < ZKR__NAME_OTHER; kind++) {
@@ -50,12 +50,12 @@ static enum zkr__name_kind kind_of(const char *name, size_t len)
 }
 
 /*
- * A minus before the digits is a sign only where it cannot be the separator of "x-<id>-N", and only of a number that
- * servers give out: an invented number, as in "job-2512312359", must not stay ahead of all contenders for ever.
+ * A minus before the digits is a sign only if the minus cannot be the separator of "x-<id>-N", and if servers give out
+ * the number. A chosen number, as in "job-2512312359", must not stay ahead of all contenders for ever.
  */
 static bool is_sign(const char *name, size_t minus, int64_t magnitude)
 {
-    const int64_t least = ZKR__SEQUENCE_LIMIT + 1; /* of the lowest negative number */
+    const int64_t least = ZKR__SEQUENCE_LIMIT + 1; /* magnitude of the lowest negative number */
     bool alone = minus == 0 || name[minus - 1] == '-' || name[minus - 1] == '_';
     return magnitude == least || (magnitude < least && alone);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of lock nodes: "_c_" GUID "-" PREFIX NUMBER, as in Curator, and any other names beside them. Pure; every input
- * is safe.
+ * Parses and makes names of lock nodes. Ours are "_c_" GUID "-" PREFIX NUMBER, as in Curator; other clients may use any
+ * names. Pure; every input is safe.
  */
 #ifndef ZKR_QUEUE_NAMES_H
 #define ZKR_QUEUE_NAMES_H
@@ -30,9 +30,9 @@ enum {
     ZKR__NAME_ROOM = ZKR__PROTECTED_LEN + sizeof("__READ__") - 1 + sizeof("-2147483648")
 };
 
-/* Servers number children with a signed 32-bit count that stops here; after that, numbers repeat. */
+/* Servers number children by a signed 32-bit count that ends here. Beyond this limit, numbers repeat. */
 #define ZKR__SEQUENCE_LIMIT INT64_C(2147483647)
-/* From here on the client warns, and restarts the count when a path is left empty. */
+/* From this number on, the client warns, and restarts the count when a path is left empty. */
 #define ZKR__SEQUENCE_WARN (INT64_C(1) << 30)
 
 /* Write the name for a create request of any kind but ZKR__NAME_OTHER to @out, which has ZKR__NAME_ROOM bytes. */
@@ -40,21 +40,22 @@ void zkr__name_make(char *out,
                     enum zkr__name_kind kind,
                     const char guid[ZKR__GUID_LEN + 1]);
 
-/* Change the name or path of a writer's node to that of the reader with its number, or back. */
+/* Change the name or path of a WRIT node, in place, to that of the READ node with the same number, or back. */
 void zkr__name_turn(char *name, enum zkr__name_kind kind);
 
 /*
- * The number of a sequential child of any client: the last ten digits of its name, after a minus if the count has
- * overflowed. It may exceed any number that servers give out. False: no number, so the child is no contender. @kind is
- * that of the prefix right before the number.
+ * Get the number of a sequential child of any client: the last ten digits of its name, negative if the count has
+ * overflowed. The number may exceed any number that servers give out. Sets *kind from the prefix right before the
+ * number. False: no number, so the child is no contender.
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
 
-/* Does @name, of @kind, consist of Curator's protection (as ours), its prefix and its number? */
+/* Returns whether @name, of @kind, consists of Curator's protection (which our names have), the prefix and a number. */
 bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind);
 
 /*
- * Is @name what a server makes of our name @mine, of @kind: the same protection and prefix, followed by only a number?
+ * Returns whether a server made @name from our requested name @mine, of @kind: the same protection and prefix, and only
+ * a number behind them.
  */
 bool zkr__name_grew(const char *name,
                     const char *mine,

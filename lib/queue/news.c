@@ -7,15 +7,15 @@
 #include "base/mem.h"
 #include "session/bound.h"
 
-/* PARKED: the client that made the node ahead. */
+/* PARKED: the process that created the node ahead. */
 struct zkr__near {
     struct zkr__near_address of;
     unsigned char key[ZKR__NEAR_KEY];
-    int64_t token; /* of the node ahead */
+    int64_t token; /* fencing token of the node ahead */
     bool told;     /* NEXT was sent */
 };
 
-/* The claim of another process that says that it waits behind our node. */
+/* The claim of another process that reports that it waits behind our node. */
 struct zkr__next {
     struct zkr__near_address of;
     unsigned char key[ZKR__NEAR_KEY];
@@ -63,7 +63,7 @@ void zkr__news_settle(struct zkr__claim *claim)
     zkr__nearby_send(claim->q->c, &near->of, &news);
 }
 
-/* Is RELEASED about the node ahead of the claim, and from its owner, who received our key? */
+/* Returns whether RELEASED is about the node ahead of the claim, and comes from its owner, who received our key. */
 static bool is_true(const struct zkr__claim *claim,
                     const struct zkr__news *news) ZKR__LOCKED
 {
@@ -100,7 +100,10 @@ void zkr__news_pass_on(struct zkr__claim *claim)
     }
 }
 
-/* Only the waiter itself knows whether it is next. The holder notifies only the last waiter that said so. */
+/*
+ * Record a waiter. Only the waiter knows whether it is next, so the holder notifies only the last waiter that sent
+ * NEXT.
+ */
 static bool take_next(struct zkr__claim *claim,
                       const struct zkr__news *news) ZKR__LOCKED
 {

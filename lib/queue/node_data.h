@@ -3,9 +3,10 @@
  * The data of a node.
  *
  * The data are the owner text, or the application's data, followed by fields: lines of a key, '=', a value. *Holder
- * metadata* are the fields that say since when a lock is held, and with which session timeout. For a hold that lasts, a
- * lease probe (probe.c) writes them instead of checking the node, unless a foreign node is behind it (claim_run.c). A
- * write over a revocation request, and the node of a downgraded hold, include them, too.
+ * metadata* are the fields with the time at which the hold began and the session timeout. For a hold that lasts, a
+ * lease probe (probe.c) writes the metadata instead of checking the node, unless a foreign node behind it would be
+ * harmed (claim_run.c). A write over a revocation request, and the node of a downgraded hold, include the metadata,
+ * too.
  */
 #ifndef ZKR_QUEUE_NODE_DATA_H
 #define ZKR_QUEUE_NODE_DATA_H
@@ -21,30 +22,30 @@
 #define ZKR__FIELD_HELD_SINCE "held_since_ms"
 #define ZKR__FIELD_TIMEOUT "session_timeout_ms"
 
-/* The data of a node whose holder is requested to release (Curator: Revoker). */
+/* The data of a node that ask its holder to release (Curator: Revoker). */
 #define ZKR__REVOKE_DATA "__REVOKE__"
-/* Do the data consist of ZKR__REVOKE_DATA, plain or compressed? */
+/* Returns whether the data are ZKR__REVOKE_DATA, plain or compressed. */
 bool zkr__is_revocation(const void *data, size_t len);
 
-/* The data are gzip, which Curator 5.8 and later may write. */
+/* Returns whether the data are gzip, which Curator 5.8 and later may write. */
 bool zkr__is_compressed(const void *data, size_t len);
 
 /* The result of a successful GET. */
 struct zkr__seen {
     int64_t owner, created_ms, czxid;
-    bool holds; /* it has holder metadata */
+    bool holds; /* the data include holder metadata */
     unsigned data_len;
     char data[];
 };
 
 /*
- * Copy what @answer says about a node, without data of more than ZKR__SEEN_MAX bytes. The caller frees the result.
- * NULL: the get failed, or out of memory.
+ * Copy the facts of @answer, the answer to a get. Data longer than ZKR__SEEN_MAX bytes are left out. The caller frees
+ * the result. NULL: the get failed, or out of memory.
  */
 enum { ZKR__SEEN_MAX = 512 };
 struct zkr__seen *zkr__seen_of(const struct zkr__answer *answer);
 
-/* Do the data include holder metadata? */
+/* Returns whether the data include holder metadata. */
 bool zkr__has_metadata(const void *data, size_t len);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct zkr__watched_path {
     struct zkr__path_watcher *watchers; /* list */
-    bool notifying;                     /* the path stays, even without watchers */
+    bool notifying;                     /* keep the path, even without watchers */
     struct zkr__path_entry entry;
     char text[];
 };

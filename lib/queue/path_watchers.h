@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchers of each path, which are notified of its events. Requests set the watches at the server (zk.h); this
- * table finds the watchers by the path of an event. All functions need the client's lock.
+ * A table of the watchers of each path, which are notified of the events of that path. Requests set the watches at the
+ * server (zk.h); this table finds the watchers by the path of an event. All functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_PATH_WATCHERS_H
 #define ZKR_QUEUE_PATH_WATCHERS_H
@@ -13,7 +13,7 @@
 
 struct zkr__watched_path;
 
-/* Embedded in the object to notify. Zeroed except for on_event, it watches nothing. */
+/* Embedded in the object to notify. A watcher that is zero except for on_event watches nothing. */
 struct zkr__path_watcher {
     void (*on_event)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__watched_path *path; /* NULL = watches nothing */
@@ -24,7 +24,7 @@ struct zkr__path_watcher {
 bool zkr__path_watch(struct zkr__path_table *all,
                      struct zkr__path_watcher *watcher,
                      const char *path);
-/* A no-op when @watcher watches nothing. */
+/* Stop watching. A no-op if @watcher watches nothing. */
 void zkr__path_unwatch(struct zkr__path_table *all, struct zkr__path_watcher *watcher);
 /* Returns the path, or NULL. */
 const char *zkr__path_watched(const struct zkr__path_watcher *watcher);

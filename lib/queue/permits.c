@@ -16,29 +16,29 @@ struct zkr__permits_order {
     /* List: the RANKED requests, then the DIRECT ones. */
     struct zkr__permits_ask *first;
     int64_t asked;  /* permits that the RANKED requests want */
-    int64_t queued; /* number of requests that are QUEUED or INSIDE */
+    int64_t queued; /* how many requests are QUEUED or INSIDE */
     struct zkr__permits_ask *inside;
-    bool crowded; /* others waited at the last look: a new request queues at once */
+    bool crowded; /* others waited at the last look, so new requests queue at once */
     bool
-        closed; /* a DIRECT request has gone to the gate, and so do the requests behind it */
+        closed; /* a DIRECT request has gone to the gate, so the requests behind it follow */
     bool moving, again;
 };
 
 /* One request for permits. */
 struct zkr__permits_ask {
-    struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: in its order */
+    struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: in order->first */
     struct zkr__gate *gate;
     struct zkr__permits_order *order; /* NULL while OUT or TRYING */
     struct zkr__group *group;         /* NULL = none yet, or freed */
-    /* Members 0 to permits - 1 are leases; the last member is at the gate. */
+    /* Members 0 to permits - 1 are the leases; the last member is the node at the gate. */
     uint32_t permits;
     enum stage stage;
     enum gate_seen seen;
-    /* Counts lists of the gate; an answer to an earlier list is dropped. */
+    /* Number of the last list of the gate. Answers to earlier lists are dropped. */
     unsigned asked;
     unsigned round; /* round of the leases at the last list of the gate */
     int64_t number; /* RANKED: czxid of the leases */
-    int64_t refs;   /* of the owner and of each list in flight */
+    int64_t refs;   /* the owner's, and one for each list in flight */
     struct zkr__hold_queues queues;
     struct zkr__queue *list[]; /* the queue of each member */
 };
@@ -66,7 +66,7 @@ static bool all_ready(const struct zkr__permits_ask *p) ZKR__LOCKED
     return i == p->permits;
 }
 
-/* A list has shown too few free permits. */
+/* True if a list has shown too few free permits. */
 static bool is_refused(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     const struct zkr__claim *last = p->group->members[p->permits - 1];
@@ -96,7 +96,7 @@ static void step(const struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* A request has left the order or has been ranked. Let the requests that waited for this continue, one by one. */
+/* After a request has left the order or has been ranked, let the requests that waited for this continue, one by one. */
 static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
 {
     order->again = true;
@@ -113,7 +113,7 @@ static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
     order->moving = false;
 }
 
-/* In constant time: the counts agree with the requests. */
+/* Check in constant time that the counts agree with the requests. */
 static const char *fault_of(const struct zkr__permits_order *order)
 {
     bool ranked = order->first && order->first->stage == RANKED;
@@ -157,7 +157,7 @@ static void rank(struct zkr__permits_ask *p) ZKR__LOCKED
     DL_PREPEND_ELEM(order->first, behind, p);
 }
 
-/* Does no ranked request of this client precede leases with this @number? */
+/* Returns whether no ranked request of this client precedes leases with this @number. */
 static bool is_next(const struct zkr__permits_ask *p, int64_t number) ZKR__LOCKED
 {
     const struct zkr__permits_ask *first = p->order->first;
@@ -166,7 +166,10 @@ static bool is_next(const struct zkr__permits_ask *p, int64_t number) ZKR__LOCKE
 
 /* --- is the gate empty? --- */
 
-/* Requests of this client do not count: they are later than @p, or ordered before it. */
+/*
+ * Returns whether no other client waits at the gate. Requests of this client do not count, because they are later than
+ * @p or ordered before @p.
+ */
 static bool is_empty(const struct zkr__permits_ask *p,
                      const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -191,7 +194,10 @@ on_gate_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__L
     unref(p);
 }
 
-/* The list must follow the creates of the leases in the same round. Leases that await admission have a later round. */
+/*
+ * List the gate, after the creates of the leases in the same round. Leases that await admission have a later round, so
+ * their list follows later.
+ */
 static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = p->gate->locks->dir};
@@ -208,9 +214,9 @@ static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 /* --- steps --- */
 
 /*
- * The node at the gate is created before the leases are deleted, so a DIRECT request sees either that node or the
- * leases. Leases that await admission leave the line first. Otherwise the claim at the gate would line up beside them,
- * ahead of that of an earlier request whose leases have been admitted.
+ * Create the node at the gate before the leases are deleted, so that a DIRECT request sees either the node or the
+ * leases. Leases that await admission leave the line first. Otherwise the claim at the gate would line up beside those
+ * leases, ahead of the gate claim of an earlier request whose leases have been admitted.
  */
 static void queue_up(struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -236,15 +242,15 @@ static void go_direct(struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* Would the ranked requests want more permits than there are? */
+/* Returns whether the ranked requests and @p together want more permits than exist. */
 static bool is_too_many(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     return p->order->asked + p->permits > p->gate->leases->rule_arg;
 }
 
 /*
- * Does the request go to the gate at once? Not while an earlier request of this client may still go there: that request
- * would be behind @p.
+ * Returns whether the request goes to the gate at once. It must not while an earlier request of this client may still
+ * go there, because that request would end up behind @p.
  */
 static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -254,7 +260,7 @@ static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
     return refused && !first_undecided(order);
 }
 
-/* Returns NULL if out of memory. The directory frees the order. */
+/* Returns the order of the directory, which frees it. NULL: out of memory. */
 static struct zkr__permits_order *order_of(struct zkr__directory *d) ZKR__LOCKED
 {
     if (!d->order) {
@@ -310,7 +316,7 @@ static void step_ranked(struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* All requests of this client behind this one go to the gate as well. */
+/* Send the request to the gate, and with it all requests of this client behind this one. */
 static void go_to_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__permits_order *order = p->order;
@@ -321,7 +327,7 @@ static void go_to_gate(struct zkr__permits_ask *p) ZKR__LOCKED
     step_others(order);
 }
 
-/* The leases give the request its rank, before all requests that come to the gate. */
+/* Rank the request by its leases, before all requests that will come to the gate. */
 static void get_rank(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     p->stage = RANKED;
@@ -333,7 +339,10 @@ static void get_rank(struct zkr__permits_ask *p) ZKR__LOCKED
     step_others(p->order);
 }
 
-/* The requests of a client are decided in the order in which they were made. */
+/*
+ * Decide whether the request is ranked or goes to the gate. A client's requests are decided in the order in which they
+ * were made.
+ */
 static void step_direct(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     bool first = p == first_undecided(p->order);
@@ -360,7 +369,9 @@ static void step_queued(struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* After the gate node is deleted, a get of a lease may make the leases READY once more. */
+/*
+ * Leave the gate when the leases are granted. The leases may become READY again after the node at the gate was deleted.
+ */
 static void step_inside(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     const struct zkr__claim *gate = p->group->members[p->permits];
@@ -391,7 +402,7 @@ static void on_step(const struct zkr__hold_queues *queues,
         begin(p); /* for the first time, or again */
     }
     if (p->stage >= RANKED && !group->partial) {
-        return; /* granted; waits only for the proof that the nodes exist */
+        return; /* granted; only the proof that the nodes exist is missing */
     }
     switch (p->stage) {
     case DIRECT:
@@ -412,7 +423,7 @@ static void on_step(const struct zkr__hold_queues *queues,
     }
 }
 
-/* Called after the owner was told of this request. Only then are the next requests of this client served. */
+/* Called after the owner was notified of this request. Only then does the client serve its next requests. */
 static void on_told(const struct zkr__hold_queues *queues, bool over) ZKR__LOCKED
 {
     struct zkr__permits_ask *p = ask_of(queues);

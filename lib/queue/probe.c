@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease probe: one write that checks the nodes of holds. A hold that lasts writes its holder metadata with it
+ * The lease probe: one write that checks the nodes of holds. It also writes the holder metadata of holds that last
  * (contender.h).
  */
 #include "queue/probe.h"
@@ -20,7 +20,7 @@
 
 /* --- the answer --- */
 
-/* The server refuses a check of one node, or its metadata. */
+/* True if the server refuses the check of a node, or its metadata. */
 static bool refused(const struct zkr__answer *answer)
 {
     return answer->code == ZKR_ENONODE ||
@@ -28,8 +28,8 @@ static bool refused(const struct zkr__answer *answer)
 }
 
 /*
- * The server refuses to check the node of @claim, which exists. Other claims must not suffer, so later probes leave out
- * this node. For a while they check no node at all, so that the next probe succeeds.
+ * The server refuses to check the node of @claim although the node exists. Later probes leave out this node, so that
+ * other claims do not suffer. For a while probes check no node at all, so that the next probe succeeds.
  */
 static void leave_out(struct zkr__claim *claim,
                       const struct zkr__answer *answer) ZKR__LOCKED
@@ -65,7 +65,10 @@ static void tell(struct zkr__claim *claim,
     }
 }
 
-/* A server that refuses metadata may refuse them for each node. Then one probe after the other would prove nothing. */
+/*
+ * Send no metadata for a while. A server that refuses metadata may refuse them for each node, so that one probe after
+ * the other would prove nothing.
+ */
 static void pause_metadata(struct zkr__engine *engine) ZKR__LOCKED
 {
     engine->metadata_from = zkr__now(engine->c) + engine->c->session_ms * ZKR__MS;
@@ -106,7 +109,7 @@ struct probe {
     char *metadata[ZKR__PROBE_MAX];
 };
 
-/* Returns the metadata of @claim, if this probe is to write them. */
+/* Returns the metadata of @claim if this probe must write them, else NULL. */
 static char *
 take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOCKED
 {
@@ -125,11 +128,11 @@ take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOC
 
 static bool is_checked(const struct zkr__claim *claim) ZKR__LOCKED
 {
-    /* During a downgrade, only its answer shows the path of the node. */
+    /* During a downgrade, only the answer to the downgrade shows the path of the node. */
     return !claim->k.unchecked && claim->k.downgrade == ZKR__SETTLED;
 }
 
-/* Returns false if the probe is full. */
+/* Add a check of the claim's node. Returns false if the probe is full. */
 static bool
 add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -152,7 +155,9 @@ add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__
     return true;
 }
 
-/* Claims in this probe come last in the next. */
+/*
+ * Fill the probe. The claims in this probe go to the end of the list, so that the next probe checks other claims first.
+ */
 static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
 {
     struct zkr__claim *claim;
@@ -172,7 +177,7 @@ static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
     }
 }
 
-/* A probe without checks proves as much about the session. */
+/* A probe without checks proves as much about the session as one with checks. */
 void zkr__probe_send(void *ctx)
 {
     struct zkr__engine *engine = ctx;

@@ -149,7 +149,7 @@ void zkr__queue_note_token(const struct zkr__queue *q,
 
 /* --- foreign nodes --- */
 
-/* Do the children look like those of a Curator semaphore? */
+/* Returns whether the children look like those of a Curator semaphore. */
 static bool has_semaphore(const struct zkr__answer *list)
 {
     for (size_t i = 0; i < list->name_count; i++) {
@@ -172,8 +172,8 @@ static const struct zkr__maker *maker_of(const struct zkr__child *child)
 }
 
 /*
- * Returns the first child of a recipe that this queue does not expect beside it, and that may not wait for our node; or
- * NULL.
+ * Returns the first child that belongs to a recipe not expected in this queue, and whose maker may not wait for our
+ * node; or NULL.
  */
 static const struct zkr__child *find_stranger(const struct zkr__queue *q,
                                               const struct zkr__children *children)

@@ -22,7 +22,8 @@ static void keep_directory(struct zkr__directory *d, const char *reason) ZKR__LO
 
 /*
  * Servers replace "auth" by the ids of the session's credentials, so the ACL that a client requests is not the ACL of
- * its nodes. And servers do not report whether a node is a container. So this compares the ACLs of the two nodes.
+ * its nodes. And servers do not report whether a node is a container. So this function compares the ACLs of a node of
+ * ours and of the directory.
  */
 static void
 on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
@@ -55,7 +56,7 @@ static void ask(struct zkr__directory *d, const char *path, unsigned tag) ZKR__L
     zkr__submit(d->engine->c, &op, on_look, d, tag);
 }
 
-/* Returns NULL if out of memory. The directory frees it. */
+/* Returns the recount of the directory, which frees it. NULL: out of memory. */
 static struct zkr__recount *need_recount(const struct zkr__directory *d) ZKR__LOCKED
 {
     struct zkr__recount *r = zkr__recount_of(d);
@@ -75,7 +76,7 @@ void zkr__recount_look(const struct zkr__claim *claim)
     struct zkr__directory *d = claim->directory;
     struct zkr__recount *r = need_recount(d);
     if (!r) {
-        return; /* the directory is not deleted */
+        return; /* the directory will not be deleted */
     }
     zkr__zk_acl_free(r->acl);
     r->acl = NULL;
@@ -102,7 +103,7 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 
 /*
  * Servers refuse the delete while other contenders have nodes, or if the data were set since the look. A transaction
- * cannot check the ACL, so an ACL set in the round trip since the look is lost.
+ * cannot check the ACL, so an ACL that was set since the look, one round trip ago, is lost.
  */
 void zkr__recount_begin(struct zkr__directory *d)
 {

@@ -12,7 +12,10 @@
 
 /* --- the session --- */
 
-/* The action may free its claim and other claims, so the loop keeps a reference to the current claim. */
+/*
+ * Call @act for all claims. @act may free its claim and other claims, so the loop holds a reference to the current
+ * claim.
+ */
 static void for_all(struct zkr__engine *engine,
                     void (*act)(struct zkr__claim *claim, struct zkr__claim_event e),
                     struct zkr__claim_event e) ZKR__LOCKED
@@ -37,7 +40,7 @@ static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__
     for_all(engine, zkr__claim_run, e);
 }
 
-/* Holds get their nodes ahead of all writes, including the first lease probe: see on_connected() in claim_step.c. */
+/* Get the nodes of all holds before any write, including the first lease probe. See on_connected() in claim_step.c. */
 static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
 {
     struct zkr__claim *claim, *next;
@@ -90,7 +93,7 @@ static void notify_hold(struct zkr__claim *claim,
     }
 }
 
-/* Holds stay, also those in doubt. Their owners are notified, because a thread may wait for a hold in doubt. */
+/* Holds stay, even holds in doubt. The owners of holds are notified, because a thread may wait for a hold in doubt. */
 static void on_shutdown(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
@@ -108,7 +111,7 @@ static void on_flush(void *ctx) ZKR__LOCKED
 static void on_lease_expired(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
-    while (engine->held) { /* the event ends each hold */
+    while (engine->held) { /* the event removes each claim from `held` */
         zkr__claim_tell(engine->held, ZKR__EV_LEASE_EXPIRED);
     }
 }

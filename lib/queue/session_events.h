@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What session events do to the claims, caches and ghosts of a client. */
+/* The effects of session events on the claims, caches and ghosts of a client. */
 #ifndef ZKR_QUEUE_SESSION_EVENTS_H
 #define ZKR_QUEUE_SESSION_EVENTS_H
 

@@ -44,7 +44,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         }
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN | ZKR__DO_LIST;
-    case ZKR__LISTING: /* lists and checks show no owner, so a get precedes them */
+    case ZKR__LISTING: /* a list or check shows no owner, so a get precedes it */
         return ZKR__DO_LIST | zkr__watch_own(k, e);
     case ZKR__PROVING:
     case ZKR__DOUBTED:
@@ -66,7 +66,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
 unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->round++;
-    if (k->downgrade != ZKR__SETTLED) { /* which of the two nodes exists? */
+    if (k->downgrade != ZKR__SETTLED) { /* first find out which of the two nodes exists */
         k->downgrade = ZKR__SETTLED;
         k->leaving = true;
         return zkr__enter(k, e, ZKR__FINDING);
@@ -74,7 +74,7 @@ unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *
     return zkr__enter(k, e, ZKR__REMOVING);
 }
 
-/* Ignore the answers to requests in flight. */
+/* Pause, and ignore the answers to requests in flight. */
 static unsigned pause_for_retry(struct zkr__claim_state *k, enum zkr__phase next)
 {
     k->round++;
@@ -87,7 +87,7 @@ unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code)
 {
     unsigned notify = k->leaving ? 0 : ZKR__DO_NOTIFY;
-    if (k->failure == 0) { /* else the claim has failed before, with its own code */
+    if (k->failure == 0) { /* else keep the code of an earlier failure */
         k->failure = code;
     }
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -97,7 +97,7 @@ zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, in
         return notify;
     }
     if (stage == ZKR__FINDING) {
-        /* The owner gets its answer, although it is not known yet whether there is a node to delete. */
+        /* The owner need not wait until the claim knows whether there is a node to delete. */
         k->leaving = true;
         return notify | pause_for_retry(k, ZKR__FINDING);
     }
@@ -115,7 +115,10 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
     return pause_for_retry(k, phase);
 }
 
-/* zkr__worth_retrying(), for requests of a hold: a moment without memory must not make the hold miss its events. */
+/*
+ * Like zkr__worth_retrying(), but for requests of a hold, which must not miss its events because memory ran out for a
+ * moment.
+ */
 bool zkr__worth_repeating(int code)
 {
     return zkr__worth_retrying(code) || code == ZKR_ENOMEM || code == ZKR_ESYS;
@@ -140,10 +143,10 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
         k->phase = ZKR__GONE;
         return 0;
     }
-    /* The lost create has been counted, and the connection works: a list has shown that there is no node. */
+    /* FINDING has counted the lost create already. A list has shown that there is no node, so the connection works. */
     bool counted = stage == ZKR__FINDING;
     bool pauses = k->failures > (counted ? ZKR__QUICK_CREATES : ZKR__QUICK_RETRIES - 1);
-    k->failures += !pauses - counted; /* a pause adds one itself */
+    k->failures += !pauses - counted; /* a pause adds one to failures itself */
     if (k->member) {
         k->pauses = pauses;
         k->place_lost = true;
@@ -162,7 +165,7 @@ unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
     if (revocation == 0) {
         return 0;
     }
-    /* Without a connection, the next get will show the request again. The write includes the metadata. */
+    /* The write includes the metadata. Without a connection, the next get will show the request again. */
     unsigned todo = e->connected ? ZKR__DO_RESTORE : 0;
     k->metadata = e->connected ? ZKR__METADATA_WRITTEN : k->metadata;
     todo |= revocation != k->told ? ZKR__DO_TELL_REVOCATION : 0;
@@ -172,16 +175,16 @@ unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 
 unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    /* A write answered just now is the best proof, even of a short lease. */
+    /* The answer to a write is the best proof, even if the lease that remains is short. */
     bool proved = e->kind == ZKR__EV_PROVED;
     if (k->member && !proved && e->kind != ZKR__EV_ALL_READY) {
         k->phase = ZKR__READY;
         return ZKR__DO_NOTIFY | zkr__look_later(k);
     }
     if (k->own == ZKR__OWN_ASKED && k->phase == ZKR__DOUBTED) {
-        return zkr__enter(k, e, ZKR__DOUBTED); /* after the answer to the get */
+        return zkr__enter(k, e, ZKR__DOUBTED); /* its answer arrives after the answer to the get */
     }
-    if (k->own == ZKR__OWN_ASKED) { /* our node has changed: is it still ours? */
+    if (k->own == ZKR__OWN_ASKED) { /* a get in flight will show whether the node is still ours */
         k->phase = ZKR__CONFIRMING;
         return 0;
     }
@@ -201,7 +204,7 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
 unsigned
 zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason)
 {
-    /* A hold in doubt was counted before. */
+    /* A hold in doubt was counted as lost before. */
     unsigned todo = ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY |
                     (k->phase == ZKR__HELD && !k->kept ? ZKR__DO_COUNT_LOSS : 0);
     k->lost = reason;
@@ -230,8 +233,8 @@ unsigned zkr__look_later(const struct zkr__claim_state *k)
 }
 
 /*
- * Our node is gone, and its name belongs to a node of another client, or of an ending session of ours. That node may be
- * in the way of the claims behind us, so they list.
+ * The name of our node now belongs to a node of another client, or of an ending session of ours. That node may block
+ * the claims behind us, so these claims list.
  */
 unsigned zkr__not_past(unsigned todo)
 {
@@ -262,7 +265,7 @@ static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_eve
     return zkr__not_past(zkr__on_own_gone(k, e));
 }
 
-/* A check of our node grants only by a list that was sent ahead of it. */
+/* A check of our node grants only together with a list that was sent before the check. */
 static unsigned checked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->own = ZKR__OWN_NONE;
@@ -289,7 +292,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->phase = ZKR__LISTING; /* the answer to the list follows */
     }
     k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-    if (e->unwatched && k->phase == ZKR__READY) { /* an old list will grant it */
+    if (e->unwatched && k->phase == ZKR__READY) { /* a READY member is granted by an old list, so it needs the watch */
         return zkr__fail_claim(k, e, ZKR_ELIMIT);
     }
     k->unchecked = false;
@@ -298,7 +301,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     if (k->metadata != ZKR__METADATA_ASKED) {
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
-    k->revocation = e->revocation; /* an earlier request is reported with the grant */
+    k->revocation = e->revocation; /* a request before the grant is reported with the grant */
     if (e->checked) {
         return checked(k, e);
     }
@@ -308,8 +311,8 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
 }
 
 /*
- * We may not read our node, or its server is too busy. The hold stays, because the session lives. Ask who owns the node
- * (ZOOKEEPER-2590), and try to watch it again later.
+ * The client may not read our node, or the server is too busy. The hold stays, because the session is alive. Ask which
+ * session owns the node (ZOOKEEPER-2590), and try to watch the node again later.
  */
 static unsigned unseen(struct zkr__claim_state *k)
 {
@@ -325,7 +328,7 @@ unsigned zkr__on_own_unchecked(struct zkr__claim_state *k,
         return 0;
     }
     k->unchecked = true;
-    return k->own == ZKR__OWN_ASKED ? 0 /* a get is in flight, and will show it */
+    return k->own == ZKR__OWN_ASKED ? 0 /* the get in flight will show the node */
                                     : unseen(k);
 }
 
@@ -363,11 +366,11 @@ unsigned zkr__on_own_changed(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->downgrade != ZKR__SETTLED) {
-        return 0; /* a downgrade in flight is refused because of the change */
+        return 0; /* the server refuses the downgrade in flight because of the change */
     }
     k->version = -1;
     if (k->own == ZKR__OWN_ASKED) {
-        return 0; /* the answer arrives after the event, and so shows the change */
+        return 0; /* the answer to the get arrives after the event, so it shows the change */
     }
     k->own = ZKR__OWN_NONE;
     return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
@@ -385,8 +388,9 @@ unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
 }
 
 /*
- * Another version: another client has written a revocation request, which the watch reports. After any other refusal,
- * for example by an ACL, the metadata count as written: another attempt would be refused too, and each probe with it.
+ * A refusal because of the version means that another client has written a revocation request, which the watch reports.
+ * After any other refusal, for example by an ACL, the metadata count as written, because another attempt would be
+ * refused, too, and each probe with it.
  */
 unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -400,7 +404,7 @@ unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event
     return other && k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
 }
 
-/* Our text was not written over the request: read the request again, unless a get in flight will show it. */
+/* If our text was not written over the request, read the request again later, unless a get in flight will show it. */
 unsigned zkr__on_restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase != ZKR__HELD || !zkr__worth_repeating(e->code) ||
@@ -418,7 +422,7 @@ unsigned zkr__on_writing(struct zkr__claim_state *k, const struct zkr__claim_eve
     return 0;
 }
 
-/* ZKR_ENONODE: our node does not exist. */
+/* The code ZKR_ENONODE means that our node does not exist. */
 unsigned zkr__on_written(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool gone = e->code == ZKR_ENONODE;
@@ -437,6 +441,6 @@ unsigned zkr__on_written(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->phase = ZKR__GONE;
         return ZKR__DO_HAND_OVER;
     }
-    /* During a downgrade, its own answer decides. */
+    /* During a downgrade, only the answer to the downgrade decides. */
     return gone && k->downgrade == ZKR__SETTLED ? zkr__lose(k, e, ZKR_LOST_NODE) : 0;
 }

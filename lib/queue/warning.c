@@ -4,7 +4,9 @@
 #include "queue/engine_state.h"
 #include "session/bound.h"
 
-/* The time (CLOCK_BOOTTIME) at which @ms of the lease are left, or a @part-th of the session timeout if that is less. */
+/*
+ * Returns when (CLOCK_BOOTTIME) @ms of the lease, or a @part-th of the session timeout if that is less, will be left.
+ */
 static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 {
     int64_t most = c->session_ms / part;
@@ -12,9 +14,10 @@ static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 }
 
 /*
- * While more than a third of the session timeout is left, no answer is overdue (lease.h), so a warning would be false. A
- * hold can begin with less, down to a sixth (zkr__lease_lasts()). The next answer then extends the lease. Without that
- * answer the warning is due when a sixth is left. *young: the hold began with less, and no answer has come yet.
+ * Returns when the warning is due. While more than a third of the session timeout is left, no answer is overdue
+ * (lease.h), so a warning would be false. A hold can begin with less, down to a sixth (zkr__lease_lasts()), and the
+ * next answer then extends the lease. Without that answer, the warning is due when a sixth is left. Sets *young if the
+ * hold began with less, and no answer has arrived since.
  */
 static int64_t due_at(const struct zkr__claim *claim, bool *young) ZKR__LOCKED
 {
@@ -25,7 +28,9 @@ static int64_t due_at(const struct zkr__claim *claim, bool *young) ZKR__LOCKED
     return *young ? left_at(c, claim->q->warn_ms, LEAST_PART) : at;
 }
 
-/* Note when to look at @claim again. A young hold is looked at often, because an answer may extend its lease any time. */
+/*
+ * Note when to check @claim again. A young hold is checked often, because an answer may extend its lease at any time.
+ */
 static void look_later(struct zkr__claim *claim) ZKR__LOCKED
 {
     enum { PART = 16 };
@@ -66,7 +71,7 @@ bool zkr__warning_look(struct zkr__claim *claim)
     return true;
 }
 
-/* A shorter session timeout lowers the bound, and all times with it. */
+/* If a shorter session timeout has lowered the lease bound, all times are earlier, so check now. */
 bool zkr__warning_looks(struct zkr__engine *engine)
 {
     const zkr_client *c = engine->c;
