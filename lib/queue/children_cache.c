@@ -47,7 +47,7 @@ static void drop_watch(struct zkr__directory *d)
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
-    if (event != ZKR__NODE_CHILDREN) { /* changes of the children belong to another watch */
+    if (event != ZKR__NODE_CHILDREN) { /* another watch reports changes of children */
         drop_watch(ZKR__OWNER_OF(watcher, struct zkr__dir_watch, watcher)->directory);
     }
 }
@@ -260,7 +260,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
                        struct zkr__children *children)
 {
-    enum { NEAR = 16 }; /* thousands of nodes may be further ahead; they rarely matter */
+    enum { NEAR = 16 }; /* thousands of nodes may be further ahead, but rarely matter */
     const struct zkr__directory *d = claim->directory;
     return zkr__cache_watches(d) && is_simple(claim) && d->watch->known.counts &&
            (judge(claim, NEAR, verdict, children) ||

@@ -23,8 +23,8 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    int bytes; /* counted in the engine's node_bytes; if @reserves, reserved for a watch, too */
-    bool live;                    /* not GONE yet, so the engine has a reference */
+    int bytes; /* counted in the engine's node_bytes; if @reserves, for a watch, too */
+    bool live; /* not GONE yet, so the engine has a reference */
     bool reserves : 1;            /* room is reserved for the watch on its own node */
     bool keeps_lease : 1;         /* counted in the client's `prepared` */
     bool stands : 1, in_line : 1; /* of its directory: keep.h */
@@ -74,10 +74,10 @@ struct zkr__claim {
     /* In at most one of engine->held, engine->line, keep->line. */
     struct zkr__claim *row_prev, *row_next;
     struct zkr__path_entry by_node;           /* in the table while its node is known */
-    struct zkr__claim *ours_prev, *ours_next; /* in the directory's list while its node is known */
-    struct zkr__claim *list_prev, *list_next; /* linked while the claim waits for a list */
+    struct zkr__claim *ours_prev, *ours_next; /* in d->ours while its node is known */
+    struct zkr__claim *list_prev, *list_next; /* linked while it waits for a list */
     unsigned list_tag;
-    unsigned unsent; /* set of zkr__action, to be sent together with those of other members */
+    unsigned unsent; /* set of zkr__action, to be sent with those of other members */
 
     /* PARKED: the claim ahead if it is of this client. NULL: ahead_watcher watches a path instead. */
     struct zkr__claim *ahead;

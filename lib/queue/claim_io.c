@@ -533,7 +533,7 @@ static void judge(struct zkr__claim *claim,
     const struct zkr__queue *q = claim->q;
     size_t self = zkr__children_find(children, zkr__path_name(claim->node));
     e->found = self < children->count;
-    if (!e->found) { /* our node is gone, or its number differs from the create's answer */
+    if (!e->found) { /* our node is gone, or the create's answer has another number */
         find_own(claim, e, children);
         e->found = false;
         return;

@@ -459,7 +459,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     unsigned todo = zkr__claim_step(&claim->k, &e);
     ZKR__MUST_NOT(c, zkr__claim_step_invariant(&was, &e, &claim->k));
     ZKR__MUST_NOT(c, zkr__claim_invariant(&claim->k));
-    zkr__claim_recount_bytes(claim); /* first, because the owner may make another claim at once */
+    zkr__claim_recount_bytes(claim); /* first: the owner may make another claim */
     record_hand_over(claim, before, was.look, e.kind);
     /* A claim that begins to leave makes room in the directory. */
     bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
@@ -501,7 +501,7 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     if (zkr__claim_take_answer(claim, tag, answer, &e)) {
         zkr__claim_run(claim, e);
         if (e.kind == ZKR__EV_GOT_OWN && e.unwatched && claim->reserves) {
-            zkr__claim_tell(claim, ZKR__EV_QUIET); /* the get was sent before room was reserved */
+            zkr__claim_tell(claim, ZKR__EV_QUIET); /* it preceded the reservation */
         }
         zkr__claims_let_in(claim->engine);
     }

@@ -98,10 +98,10 @@ enum zkr__phase {
     ZKR__LOOKING,    /* a wary try lists: would it be granted? */
     ZKR__CREATING,   /* create and list are sent together */
     ZKR__FINDING,    /* the create's reply is lost: write, list, search for our GUID */
-    ZKR__ADOPTING,   /* our name was found by its GUID: get the node, with a watch, and list */
+    ZKR__ADOPTING,   /* our name was found by its GUID: get the node, and list */
     ZKR__LISTING,    /* our node exists; what is its place? */
     ZKR__PARKED,     /* behind another node */
-    ZKR__READY,      /* a member that nothing blocks waits until all members are READY */
+    ZKR__READY,      /* a member that nothing blocks waits until all are READY */
     ZKR__CONFIRMING, /* nothing blocks us; the get of our own node must find it */
     ZKR__PROVING,    /* first, but the session may end: a write must be answered */
     ZKR__HELD,
@@ -131,7 +131,7 @@ enum zkr__event_kind {
      * exists (news.h).
      */
     ZKR__EV_AHEAD_TOLD,
-    ZKR__EV_AHEAD_CHANGED, /* the node or directory waited for changed, which used up the watch */
+    ZKR__EV_AHEAD_CHANGED, /* what the claim watches changed, which used up the watch */
     ZKR__EV_GOT_BEFORE,  /* answer to the get, with a watch, of the node before: code */
     ZKR__EV_BEFORE_GONE, /* the node before the node ahead was deleted */
     ZKR__EV_BEFORE_CHANGED, /* that node changed, which used up the watch */
@@ -192,17 +192,17 @@ struct zkr__claim_event {
     bool unwatched; /* answers: there was no room for the watch */
     /* GOT_AHEAD: the process that created the node may send news. LISTED, or CREATED and placed: it probably may. */
     bool near;
-    bool hopeless; /* CREATED, ZKR_ENONODE: creating the parents fails, too */
-    bool bare;     /* CREATED: no list was sent along with the create */
-    bool placed; /* CREATED: our node's number decides, so the verdict fields below are set */
-    bool exhausted;     /* CREATED, GOT_OWN: the sequence number is at its limit */
-    bool ours;          /* GOT_OWN, GOT_OWNER: the node belongs to our session */
-    bool checked;       /* GOT_OWN: the get was DO_CHECK_OWN, which leaves no watch */
+    bool hopeless;  /* CREATED, ZKR_ENONODE: creating the parents fails, too */
+    bool bare;      /* CREATED: no list was sent along with the create */
+    bool placed;    /* CREATED: our node's number decides; the verdict fields are set */
+    bool exhausted; /* CREATED, GOT_OWN: the sequence number is at its limit */
+    bool ours;      /* GOT_OWN, GOT_OWNER: the node belongs to our session */
+    bool checked;   /* GOT_OWN: the get was DO_CHECK_OWN, which leaves no watch */
     bool with_metadata; /* GOT_OWN: the data include holder metadata */
     int version;        /* GOT_OWN: version of the data */
-    int revocation; /* GOT_OWN: version of a revocation request; 0 = no request */
-    bool deletes;   /* WRITING, WRITTEN: the transaction deletes our node */
-    bool passed;    /* TAKEN: the new owner waited for the node */
+    int revocation;     /* GOT_OWN: version of a revocation request; 0 = no request */
+    bool deletes;       /* WRITING, WRITTEN: the transaction deletes our node */
+    bool passed;        /* TAKEN: the new owner waited for the node */
     /* DOWNGRADED: the WRIT node remains. NOTED: the refusal concerns our node, not another node in the write. */
     bool refused;
 
@@ -215,7 +215,7 @@ struct zkr__claim_event {
     enum zkr__wait wait;
     enum zkr__then then;
     int64_t ahead;             /* WAIT_NODE: the number of the node ahead */
-    bool same;                 /* WAIT_NODE: the claim already waits for the node ahead */
+    bool same;                 /* WAIT_NODE: the claim waits for that node already */
     enum zkr__look_ahead look; /* WAIT_NODE: how far the claim looks ahead */
 };
 
@@ -241,7 +241,7 @@ enum zkr__action {
     ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 14,
     ZKR__DO_NOTIFY = 1 << 15,  /* the outcome changed: notify the owner */
-    ZKR__DO_RESTORE = 1 << 16, /* overwrite the last reported revocation request with our text */
+    ZKR__DO_RESTORE = 1 << 16, /* overwrite the last reported request with our text */
     ZKR__DO_TELL_REVOCATION = 1 << 17, /* notify the owner of a revocation request */
     ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node, if it exists, by a reader's */
     ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
@@ -264,7 +264,7 @@ enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
 enum zkr__downgrade {
     ZKR__SETTLED,
     ZKR__DOWNGRADING,     /* the transaction is in flight */
-    ZKR__DOWNGRADE_READS, /* the data of the WRIT node had changed; a get is in flight */
+    ZKR__DOWNGRADE_READS, /* the data of the WRIT node changed; a get is in flight */
     ZKR__DOWNGRADE_OWED   /* the transaction must be sent, or sent again */
 };
 
@@ -290,9 +290,8 @@ struct zkr__claim_state {
     bool leaving : 1;      /* the owner has left */
     /* Servers currently refuse to delete our node (REMOVING) or to list its directory (FINDING). */
     bool refused : 1;
-    bool
-        unchecked : 1; /* HELD: servers refuse to check our node, so probes do not check it */
-    bool keeps_place : 1; /* when the lease bound passes, a hold is DOUBTED instead of lost */
+    bool unchecked : 1; /* HELD: servers refuse to check our node, so probes omit it */
+    bool keeps_place : 1; /* past the lease bound, a hold is DOUBTED instead of lost */
     /* The claim waits for changes of the directory, so its lists leave a watch there. */
     bool watch_children : 1;
     bool waited : 1; /* the claim has been PARKED */
@@ -302,7 +301,7 @@ struct zkr__claim_state {
     bool place_lost : 1;
     bool pauses : 1;    /* a member starts after a pause */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
-    bool kept : 1; /* HELD without an owner, until the next owner takes the node */
+    bool kept : 1;      /* HELD without an owner, until the next owner takes the node */
     enum zkr__look_ahead look : 3;
     unsigned round;
     unsigned holds;   /* how often the claim became HELD, or was taken while HELD */

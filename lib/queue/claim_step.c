@@ -98,7 +98,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     bool soon = e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
                 k->look == ZKR__BEHIND_TWO || e->near;
     if (soon && k->own != ZKR__OWN_SEEN) {
-        return ahead | zkr__watch_own(k, e); /* a grant that follows soon needs the watch */
+        return ahead | zkr__watch_own(k, e); /* a grant soon needs the watch */
     }
     return ahead | zkr__look_later(k);
 }

@@ -23,7 +23,7 @@ struct zkr__permits_order;
 /* The watch on the directory, and what the client knows of the children while the watch is set. */
 struct zkr__dir_watch {
     enum { ZKR__UNWATCHED, ZKR__WATCH_ASKED, ZKR__WATCHED } state;
-    unsigned asked;    /* number of the last request; answers to earlier ones are dropped */
+    unsigned asked;    /* number of the last request; earlier answers are dropped */
     int64_t doubts_at; /* WATCHED: when to set the watch again */
     struct zkr__directory *directory;
     struct zkr__path_watcher watcher;
@@ -61,14 +61,14 @@ struct zkr__directory {
     int refs; /* from queues, claims, and requests in flight */
     /* Number of sessions that have ended. Answers of an earlier generation are dropped. */
     unsigned generation;
-    unsigned departures; /* changes whenever a claim of ours begins to leave, or has left */
+    unsigned departures; /* changes when a claim of ours begins to leave, or left */
     uint16_t
         joining; /* nodes being created; at most one group or joining_max at a time */
     bool listing : 1;     /* a list is in flight */
     bool used : 1;        /* a node of ours was created in this session */
-    bool warned : 1;      /* the log already says that the directory may not be deleted */
+    bool warned : 1;      /* the log says why the directory is not deleted */
     bool at_guardian : 1; /* the guardian knows the directory */
-    bool near : 1;        /* the process that created the node read last may send news (news.h) */
+    bool near : 1;        /* the creator of the node read last may send news */
     bool asks_behind : 1; /* a list in flight shows the waiters behind our holds */
 };
 
@@ -92,7 +92,7 @@ struct zkr__recount {
     struct zkr__recount *next; /* in engine->recounts */
     const struct zkr__directory *directory;
     struct ACL_vector *acl; /* ACL of a node of ours; NULL = not known */
-    int deletable; /* data version at which to delete the directory; -1 = do not delete */
+    int deletable; /* data version at which to delete the directory; -1 = never */
 };
 
 /* Returns the recount of the directory, or NULL. */

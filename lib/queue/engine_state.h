@@ -45,7 +45,7 @@ enum { ZKR__JOINING_MAX = 64 };
 struct zkr__given {
     struct zkr__children children;
     int code;            /* ZKR_OK, or why the list could not be ordered */
-    unsigned departures; /* d->departures up to which leaving nodes were removed from the list */
+    unsigned departures; /* d->departures when leaving nodes were last removed */
 };
 
 /* Reusable buffers. */
@@ -59,10 +59,10 @@ struct zkr__scratch {
 struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list, by prev and next: all claims */
-    struct zkr__claim *held; /* list, by row_prev and row_next: holds, in the order of their probes */
+    struct zkr__claim *held; /* list, by row_prev and row_next: holds, in probe order */
     /* CLOCK_BOOTTIME: look by then which holds are to be warned; 0 = none. By a lease with that bound. */
     int64_t warn_at, warn_until;
-    struct zkr__claim *line; /* list, by row_prev and row_next: claims that wait for admission */
+    struct zkr__claim *line; /* list, by row_prev and row_next: await admission */
     int joining;             /* claims whose nodes are being created */
     int joining_max;         /* lower in some tests */
     /* Bytes of the nodes that claims have or create, and the maximum, which is lower in some tests. */
@@ -91,7 +91,7 @@ struct zkr__engine {
     void (*on_before)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__upcalls up;
     struct zkr__scratch scratch;
-    struct zkr__path_table watchers; /* of each path */
+    struct zkr__path_table watchers; /* the path watchers, by path */
     struct zkr__timers timers;
     int64_t probe_sent; /* zkr__now() */
     /* After a refusal: until then (zkr__now()), probes have no checks, or no metadata. */

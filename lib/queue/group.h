@@ -22,7 +22,7 @@
 struct zkr__hold_queues {
     struct zkr__queue *const *list; /* equal queues are adjacent */
     uint32_t count;
-    uint32_t first; /* how many claims enter first, together; on_step lets in the others */
+    uint32_t first; /* how many claims enter first, together; on_step adds others */
     /*
      * Called after a step of a claim in a WAITING or HELD group, before the group decides its state. The callback may
      * let claims in and take claims out. NULL = none.
@@ -44,7 +44,7 @@ enum zkr__group_state {
 struct zkr__group {
     const struct zkr__hold_queues *queues;
     enum zkr__group_state state;
-    int failure;                 /* ZKR_E… of a group that is FAILED or about to fail; 0 = none */
+    int failure;                 /* FAILED, or about to fail: the reason; 0 = none */
     int detail;                  /* ZooKeeper's code for the failure, or 0 */
     struct zkr__queue *fails_in; /* the queue at fault; NULL = no single queue */
     /* Called when the state or the first claim has changed. May free the group. */

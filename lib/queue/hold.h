@@ -22,9 +22,9 @@ enum zkr__hold_state {
     ZKR__HOLD_NONE,    /* not entered, or left */
     ZKR__HOLD_WAITING, /* undecided, or granted but not taken */
     ZKR__HOLD_HELD,    /* taken */
-    ZKR__HOLD_DOUBTED, /* taken, but the lease bound has passed; only with keeps_place */
-    ZKR__HOLD_LOST,  /* over after it was taken; the claim stays until zkr__hold_leave() */
-    ZKR__HOLD_FAILED /* has left the queue; see `failure` */
+    ZKR__HOLD_DOUBTED, /* taken, but past the lease bound; only with keeps_place */
+    ZKR__HOLD_LOST,    /* taken, now over; the claim stays until zkr__hold_leave() */
+    ZKR__HOLD_FAILED   /* has left the queue; see `failure` */
 };
 
 struct zkr__hold {
@@ -44,8 +44,8 @@ struct zkr__hold {
     int failure;      /* FAILED: ZKR_E… */
     int detail;       /* ZooKeeper's code of the failure, or 0 */
     enum zkr__hold_state state;
-    bool once;  /* a try */
-    bool timed; /* a timer fires at the deadline, because no thread sleeps on the hold */
+    bool once;  /* a try: fail instead of waiting behind others */
+    bool timed; /* no thread sleeps on the hold; a timer fires at the deadline */
 };
 
 /*

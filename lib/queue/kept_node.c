@@ -115,7 +115,7 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     if (keep->until == 0) {
         int64_t until = zkr__clock_deadline(zkr__now(claim->q->c), claim->q->keep_ms);
-        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* when to doubt the watch */
+        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* of the watch */
         zkr__keep_begin(claim, until < doubts_at ? until : doubts_at);
     }
     claim->on_change = NULL;

@@ -28,7 +28,7 @@ const char *zkr_lost_reason_name(int reason)
 }
 
 struct zkr__loss {
-    zkr_lost seen;       /* seen.reason: the reason that `text` explains; 0 = none yet */
+    zkr_lost seen;       /* seen.reason: the reason in `text`; 0 = none yet */
     const char *gave_up; /* why the client ended the session; NULL = the servers did */
     bool early;          /* the session ended earlier than its timeout allows */
     int64_t slow_ms;     /* duration of a slow answer; 0 = not the reason */

@@ -16,7 +16,8 @@
  *
  * RELEASED is never sent
  * 1. by a hold with a write of its owner in flight (the action is then ZKR__DO_LET_LOOK instead of ZKR__DO_HAND_OVER),
- *    or with a write whose answer was lost, or with zkr_mutex_guard(), because the write could arrive after a write of the next holder;
+ *    or with a write whose answer was lost, or with zkr_mutex_guard(), because the
+ *    write could arrive after a write of the next holder;
  * 2. by zkr_mutex_release_multi() before the servers have answered;
  * 3. by a robust mutex, a member of a multi-lock, a hold by a kept node, a read-write lock, a semaphore, a leader;
  * 4. when the lease is not sure at that moment, or the delete has not been sent.

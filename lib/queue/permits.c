@@ -19,8 +19,7 @@ struct zkr__permits_order {
     int64_t queued; /* how many requests are QUEUED or INSIDE */
     struct zkr__permits_ask *inside;
     bool crowded; /* others waited at the last look, so new requests queue at once */
-    bool
-        closed; /* a DIRECT request has gone to the gate, so the requests behind it follow */
+    bool closed;  /* a DIRECT request went to the gate, so requests behind it follow */
     bool moving, again;
 };
 

@@ -14,7 +14,7 @@ struct zkr__engine;
 /* Shared by a recipe and its claims; the last reference frees the queue. */
 struct zkr__queue {
     /* --- what the recipe chooses --- */
-    const char *dir; /* parent */
+    const char *dir; /* path of the parent node */
     /* If set, the parent is this child of dir, and its metrics are under dir. NULL = the parent is dir. */
     const char *below;
     enum zkr__name_kind kind; /* kind of the claims' nodes */
@@ -53,8 +53,7 @@ struct zkr__queue {
     const char *meter_path;           /* the path for metrics; NULL = dir */
     struct zkr__meter *meter;         /* NULL = not looked up yet */
     struct zkr__directory *directory; /* NULL = no claim was made yet */
-    const char
-        *broken; /* a program that our node would break; NULL = none seen */
+    const char *broken; /* a program that our node would break; NULL = none seen */
     bool warned_foreign, warned_ahead, warned_sequence;
 };
 

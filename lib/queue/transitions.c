@@ -66,7 +66,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
 unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->round++;
-    if (k->downgrade != ZKR__SETTLED) { /* first find out which of the two nodes exists */
+    if (k->downgrade != ZKR__SETTLED) { /* first find out which node exists */
         k->downgrade = ZKR__SETTLED;
         k->leaving = true;
         return zkr__enter(k, e, ZKR__FINDING);
@@ -182,9 +182,9 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
         return ZKR__DO_NOTIFY | zkr__look_later(k);
     }
     if (k->own == ZKR__OWN_ASKED && k->phase == ZKR__DOUBTED) {
-        return zkr__enter(k, e, ZKR__DOUBTED); /* its answer arrives after the answer to the get */
+        return zkr__enter(k, e, ZKR__DOUBTED); /* answered after the get */
     }
-    if (k->own == ZKR__OWN_ASKED) { /* a get in flight will show whether the node is still ours */
+    if (k->own == ZKR__OWN_ASKED) { /* the get will show whether it is ours */
         k->phase = ZKR__CONFIRMING;
         return 0;
     }
@@ -292,7 +292,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->phase = ZKR__LISTING; /* the answer to the list follows */
     }
     k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-    if (e->unwatched && k->phase == ZKR__READY) { /* a READY member is granted by an old list, so it needs the watch */
+    if (e->unwatched && k->phase == ZKR__READY) { /* a member needs it */
         return zkr__fail_claim(k, e, ZKR_ELIMIT);
     }
     k->unchecked = false;
@@ -301,7 +301,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     if (k->metadata != ZKR__METADATA_ASKED) {
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
-    k->revocation = e->revocation; /* a request before the grant is reported with the grant */
+    k->revocation = e->revocation; /* reported now, or with the grant */
     if (e->checked) {
         return checked(k, e);
     }
@@ -370,7 +370,7 @@ unsigned zkr__on_own_changed(struct zkr__claim_state *k,
     }
     k->version = -1;
     if (k->own == ZKR__OWN_ASKED) {
-        return 0; /* the answer to the get arrives after the event, so it shows the change */
+        return 0; /* the answer follows the event, so it shows the change */
     }
     k->own = ZKR__OWN_NONE;
     return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader latch: one claim in the queue at its path, replaced whenever it is lost. */
+/* The leader latch: one claim in the queue at the latch's path. A new claim replaces a lost one. */
 #include "recipes/leader_latch.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include "session/bound.h"
 #include "session/log.h"
 
-/* The claim by which the latch leads, surely or not; NULL = it does not lead. */
+/* Returns the claim by which the latch leads, surely or not; NULL = the latch does not lead. */
 static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
 {
     bool leads = l->hold.state == ZKR__HOLD_HELD &&
@@ -20,7 +20,7 @@ static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
     return leads ? l->hold.claim : NULL;
 }
 
-/* The same, if the lead is sure now. A hold that is not sure is declared lost. */
+/* Like lead_of(), but only if the lease is sure now. A hold that is not sure is declared lost. */
 static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 {
     return zkr__hold_check(&l->hold) ? lead_of(l) : NULL;
@@ -29,9 +29,9 @@ static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 /* --- callbacks --- */
 
 /*
- * Callbacks are not queued events. In its turn on the dispatch thread, the latch compares its present state with the
- * state last reported, and reports the difference. So gains and losses alternate, nothing outdated is reported, and the
- * memory needed is fixed.
+ * Callbacks are not queued events. When the dispatch thread runs the latch's call, the latch compares its present state
+ * with the last reported state, and reports the difference. So gains and losses alternate, no outdated state is
+ * reported, and the memory needed is fixed.
  */
 
 enum callback { NONE, ON_LOSS, ON_GAIN, ON_WARN, ON_FAILED, ON_CONTENDERS };
@@ -54,8 +54,8 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 }
 
 /*
- * Returns the claim whose loss is due or being reported: the application may still do the work of that term. NULL: no
- * such claim, or no on_loss.
+ * Returns the claim whose loss is due or being reported; the application may still be working as the leader of that
+ * term. NULL: no such claim, or no on_loss.
  */
 static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -86,13 +86,13 @@ static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reporte
     return reported == l->hold.claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
 }
 
-/* Returns the argument of on_loss. The claim is no longer the reported one, and keeps its reference. */
+/* Returns the argument of on_loss, and clears `reported`. The caller then owns the reference to that claim. */
 static zkr_lost take_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *reported = l->reported;
     int reason = reason_of(l, reported);
     if (reason == ZKR_LOST_STOPPED || reason == ZKR_LOST_SUSPENDED) {
-        zkr__loss_record(reported); /* the engine does not record it as a loss */
+        zkr__loss_record(reported); /* the engine does not record this end as a loss */
     }
     l->reported = NULL;
     return zkr__loss_tell(reported, reason);
@@ -109,11 +109,11 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     l->reported_hold = lead->k.holds;
     l->gains++;
     zkr__claim_ref(lead);
-    zkr__warning_await(lead); /* each term has a warning */
+    zkr__warning_await(lead); /* each term gets its own warning */
     return lead->czxid;
 }
 
-/* Returns the token for on_warn, and the rest of the lease in *left_ms; 0: the latch no longer leads. */
+/* Returns the token for on_warn, and sets *left_ms to the rest of the lease; 0 = the latch no longer leads. */
 static int64_t take_warning(zkr_leader_latch *l, int64_t *left_ms) ZKR__LOCKED
 {
     struct zkr__claim *lead = sure_lead(l);
@@ -199,7 +199,7 @@ static bool run_call(struct zkr__call *call)
 
 /* --- for stop --- */
 
-/* Drop the gain reported last: on_loss is not called for it. */
+/* Forget the last reported gain, so that on_loss is not called for it. */
 static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *reported = l->reported;
@@ -226,8 +226,8 @@ static void after_own_calls(void *latch, bool cut)
 }
 
 /*
- * Sleep until the loss that is due has been reported and no callback that began before this call runs. Returns at once
- * on the dispatch thread. If the application dispatches, this thread may have to run the callbacks itself.
+ * Sleep until a due loss has been reported, and all callbacks that began before this call have returned. Returns at
+ * once on the dispatch thread. If the application dispatches, this function may run the callbacks itself.
  */
 static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -269,8 +269,8 @@ static void end_candidacy(zkr_leader_latch *l) ZKR__LOCKED
                         .reason = zkr_strerror(l->failure)));
 }
 
-/* A new hold replaces a lost or failed one, unless a retry cannot help. */
-// NOLINTNEXTLINE(misc-no-recursion): a hold that is refused at once ends it
+/* Replace a lost or failed hold with a new one, unless a retry cannot help. */
+// NOLINTNEXTLINE(misc-no-recursion): a hold that is refused at once ends the recursion
 static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(hold, zkr_leader_latch, hold);
@@ -566,7 +566,7 @@ static const struct zkr__claim *hold(void *latch, int *rc) ZKR__LOCKED
     return claim;
 }
 
-/* Like hold(), for a caller that does not name a term. */
+/* Like hold(), for a caller that does not name a term: NULL while a loss is due or being reported. */
 static const struct zkr__claim *hold_of_any_term(void *latch, int *rc) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold(latch, rc);

@@ -11,7 +11,7 @@
 #include "session/bound.h"
 #include "session/log.h"
 
-/* Is the leadership of this round sure now? A hold that is not sure is declared lost. */
+/* Returns whether the leadership of this round is sure now. A hold that is not sure is declared lost. */
 static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
 {
     return zkr__hold_check(&lead->s->hold) && !lead->suspended;
@@ -60,7 +60,10 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
     }
 }
 
-/* Enter the queue and wait. ZKR_ESESSION: the grant ended before this thread woke up. */
+/*
+ * Enter the queue and wait. Returns ZKR_OK if the thread leads; ZKR_ESESSION: the grant ended before the thread woke
+ * up.
+ */
 static int contend(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr__hold_enter(&s->hold, ZKR_FOREVER, zkr__now(s->r.c));
@@ -80,14 +83,14 @@ static int contend(zkr_leader_selector *s) ZKR__LOCKED
 
 static void *run_rounds(void *selector);
 
-/* The thread no longer uses the selector. */
+/* Announce that the thread no longer uses the selector. */
 static void end_thread(zkr_leader_selector *s) ZKR__LOCKED
 {
     s->ended = true;
     zkr__cv_broadcast(&s->r.changed);
 }
 
-/* take_leadership() has ended the calling thread: another thread runs the next rounds. */
+/* Start another thread for the next rounds, because take_leadership() has ended the calling thread. */
 static void give_up_thread(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
@@ -144,7 +147,7 @@ static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
     }
 }
 
-/* The thread's function. Returns, with `ended` set, after `stopping` is set. */
+/* The thread's function. After `stopping` is set, sets `ended` and returns. */
 static void *run_rounds(void *selector)
 {
     zkr_leader_selector *s = selector;
@@ -175,7 +178,7 @@ ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 
 /* --- start, stop --- */
 
-/* If the thread has ended, join it. */
+/* Join the thread if it has ended. */
 static void reap(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
@@ -215,7 +218,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
     return rc;
 }
 
-/* Would the calling thread wait for itself? */
+/* Returns whether the calling thread would wait for itself. */
 static bool is_inside(const zkr_leader_selector *s) ZKR__LOCKED
 {
     return zkr__thread_is_of(s) || zkr__dispatch_is_self(&s->r.c->dispatch);
@@ -242,7 +245,10 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     uint64_t run = s->runs;
     s->r.waiting++;
     reap(s);
-    /* A thread that does not lead ends at once. By then another thread may have started the selector again. */
+    /*
+     * A thread that does not lead ends at once. Meanwhile another thread may start the selector again, which changes
+     * `runs`.
+     */
     while (s->started && s->runs == run && !zkr__thread_is_of(s) &&
            (in_time || !s->leading)) {
         in_time = zkr__wait(c, &s->r.changed, s->leading ? deadline : ZKR__NEVER);
@@ -292,7 +298,7 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
     }
     const struct zkr__queue chosen = {
         .dir = path,
-        .kind = ZKR__NAME_LOCK /* a mutex on the wire, as Curator's */,
+        .kind = ZKR__NAME_LOCK /* on the servers a mutex, as in Curator */,
         .rule = zkr__rule_first,
         .owner = id && id[0] ? id : NULL,
         .persistent_parent = o.persistent_parent != 0,
@@ -427,7 +433,7 @@ static zkr_leader_selector *selector_of(const zkr_leadership *lead)
     return lead ? lead->s : NULL;
 }
 
-/* Returns ZKR_ETIMEDOUT if the leadership is not over. */
+/* Returns why the leadership is over, or ZKR_ETIMEDOUT if it is not over. */
 static int why_over(zkr_leadership *lead) ZKR__LOCKED
 {
     const char *dir = lead->s->r.queue->dir;

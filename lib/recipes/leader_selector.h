@@ -10,7 +10,7 @@
 struct zkr_leadership {
     zkr_leader_selector *s;
     bool interrupted;
-    bool suspended; /* with step_down_when_suspended */
+    bool suspended; /* used with step_down_when_suspended */
 };
 
 struct zkr_leader_selector {
@@ -18,21 +18,21 @@ struct zkr_leader_selector {
     zkr_take_leadership take;
     void *ctx;
     zkr_leader_selector_options o;
-    struct zkr__listener listener; /* with step_down_when_suspended */
-    uint64_t runs;                 /* finished runs of the thread */
+    struct zkr__listener listener; /* used with step_down_when_suspended */
+    uint64_t runs;                 /* how many threads were joined */
 
     pthread_t thread;
     bool started;  /* from start until the thread was joined */
-    bool stopping; /* the thread has to end */
+    bool stopping; /* the thread must end */
     bool ended;    /* the thread no longer uses the selector, and can be joined */
     bool joining;
 
     bool queued;  /* a round is requested */
-    bool leading; /* take_leadership() runs */
-    bool led;     /* take_leadership() has run, and the pause after it has not begun */
-    struct zkr__hold hold; /* of the present round */
+    bool leading; /* take_leadership() is running */
+    bool led;     /* take_leadership() has returned; the pause after it has not begun */
+    struct zkr__hold hold; /* the hold of the present round */
     struct zkr_leadership lead;
-    int failure; /* why the candidacy ended; 0 = it did not end */
+    int failure; /* why the candidacy ended; 0 = not ended */
 
     struct zkr__call failed; /* calls on_failed */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multi-lock: tickets, each a hold in the queues of all its paths, where the first contender holds. */
+/* The multi-lock: each ticket is one hold in the queues of all paths. The first contender in a queue holds. */
 #include <string.h>
 
 #include <zkr/multi_lock.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mutex: a re-entrant lock, and tickets, in the queue at its path, where the first contender holds. */
+/*
+ * The mutex: a re-entrant lock, and tickets, in the queue at the mutex's path. The first contender in the queue holds.
+ */
 #include "recipes/mutex.h"
 
 #include <zkr/guard.h>
@@ -18,7 +20,7 @@
 
 ZKR__OPTIONS_CHECK(zkr_mutex_options, 18, on_warn_ctx);
 
-/* --- revocation requests to us --- */
+/* --- revocation requests from others --- */
 
 static void on_revocation(struct zkr__queue *q) ZKR__LOCKED
 {

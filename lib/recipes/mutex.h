@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The struct of a mutex, shared by its files. */
+/* The struct of a mutex, for mutex.c, mutex_robust.c and rwlock.c. */
 #ifndef ZKR_RECIPES_MUTEX_H
 #define ZKR_RECIPES_MUTEX_H
 
@@ -23,7 +23,7 @@ struct zkr_mutex {
     bool robust;
 };
 
-/* The kind of contender that a mutex object makes. */
+/* The properties that distinguish a mutex from the sides of a read-write lock. */
 struct zkr__mutex_sort {
     const char *name; /* in error texts */
     enum zkr__name_kind kind;
@@ -31,7 +31,7 @@ struct zkr__mutex_sort {
     zkr__rule rule;
 };
 
-/* Make a mutex like zkr_mutex_create(), which has checked @c. */
+/* Make a mutex like zkr_mutex_create(). The caller has checked @c and @out. */
 int zkr__mutex_make(zkr_mutex **out,
                     zkr_client *c,
                     const char *path,
@@ -40,10 +40,13 @@ int zkr__mutex_make(zkr_mutex **out,
 
 /* --- robust mutexes (mutex_robust.c) --- */
 
-/* Like zkr__reentrant_acquire() and so on, but may return ZKR_EOWNERDEAD. */
+/*
+ * Acquire and release like zkr__reentrant_acquire() and zkr__reentrant_release(). The acquire may return
+ * ZKR_EOWNERDEAD.
+ */
 int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);
 int zkr__robust_release(struct zkr__reentrant *lock);
-/* Release together with writes. */
+/* Release in one transaction with @writes. */
 int zkr__robust_release_multi(struct zkr__reentrant *lock,
                               const struct zkr__writes *writes);
 

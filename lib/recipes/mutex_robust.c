@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A robust mutex tells a holder that the previous holder ended without a release: options.robust of zkr/mutex.h.
+ * A robust mutex (options.robust in zkr/mutex.h) reports to a holder that the previous holder ended without a release.
  *
- * The data of the path record the holder. A holder writes its token there before acquire returns, and writes 0 in the
- * transaction that deletes its node. So a token that the next holder finds belongs to a holder that ended otherwise.
- * Each write checks the node of its writer: only the holder writes.
+ * The data of the path record the holder. A holder writes its token into the record before acquire returns, and writes
+ * 0 in the transaction that deletes its node. So a token that the next holder finds belongs to a holder that ended
+ * without a release. Each write checks the node of its writer, so only the holder can write.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char mark[] = "zkr robust\nheld_by=";
 enum { RECORD_ROOM = 64 };
 
 struct record {
-    int64_t held_by; /* the holder's token; 0 = released */
+    int64_t held_by; /* the holder's fencing token; 0 = released */
     int version;
 };
 
@@ -113,7 +113,7 @@ static int64_t try_ms(const struct zkr__reentrant *lock) ZKR__LOCKED
 /* The limits of one acquire. */
 struct limits {
     int64_t deadline;
-    int64_t cancels; /* the lock's count when the acquire began */
+    int64_t cancels; /* lock->cancels when the acquire began */
 };
 
 static bool is_canceled(const struct zkr__reentrant *lock, const struct limits *l)
@@ -121,7 +121,9 @@ static bool is_canceled(const struct zkr__reentrant *lock, const struct limits *
     return zkr__reentrant_ask(lock, cancels) != l->cancels;
 }
 
-/* May another attempt succeed while the hold lasts? Yes if the answer was lost, or another client wrote. */
+/*
+ * Returns whether another attempt may succeed: the answer was lost or another client wrote, and the hold still lasts.
+ */
 static bool
 may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
 {
@@ -130,14 +132,14 @@ may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
            zkr__now(lock->c) < l->deadline && !is_canceled(lock, l);
 }
 
-/* An attempt lasts no longer than a try, so that a cancel or a loss is noticed. */
+/* Returns the end of an attempt, which lasts no longer than a try, so that a cancel or a loss is noticed. */
 static int64_t end_of_attempt(const struct zkr__reentrant *lock, const struct limits *l)
 {
     int64_t now = zkr__now(lock->c), most = zkr__reentrant_ask(lock, try_ms);
     return zkr__sooner(l->deadline, zkr__clock_deadline(now, most));
 }
 
-/* Replace the last holder's token by ours. Returns ZKR_OK, ZKR_EOWNERDEAD, or why that failed. */
+/* Replace the last holder's token with ours. Returns ZKR_OK or ZKR_EOWNERDEAD, or the code of the failure. */
 static int take_over(struct zkr__reentrant *lock, const struct limits *l)
 {
     const char *dir = lock->queue->dir;
@@ -172,7 +174,7 @@ static int take_over(struct zkr__reentrant *lock, const struct limits *l)
                                      dir, before);
 }
 
-/* Release, and keep the last error. */
+/* Release without changing the thread's last error. */
 static void leave(struct zkr__reentrant *lock)
 {
     const zkr_error why = zkr__thread_self()->error;
@@ -224,7 +226,7 @@ int zkr__robust_release_multi(struct zkr__reentrant *lock,
         if (writes->count > 0) {
             memcpy(ops, writes->ops, writes->count * sizeof(*ops));
         }
-        if (writes->results) { /* results without an answer stay as they were */
+        if (writes->results) { /* without an answer, the results stay unchanged */
             memcpy(results, writes->results, writes->count * sizeof(*results));
         }
         set_op(&ops[writes->count], text, lock, 0, -1);

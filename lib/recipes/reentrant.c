@@ -32,8 +32,8 @@ struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
 }
 
 /*
- * Returns the next entry of the calling thread, in any table; NULL = no more. @holder: the entry before it; NULL =
- * begin.
+ * Returns the calling thread's entry after @holder, in any table; NULL = no more. @holder NULL = return the first
+ * entry.
  */
 static struct zkr__holder *next_own(struct zkr__holder *holder)
 {
@@ -96,8 +96,8 @@ static struct zkr__holder *holder_of(struct zkr__call *call)
 }
 
 /*
- * The call no longer needs the holder. Its thread may have released it long ago, the callback may have destroyed the
- * lock, and the queue of the claim may change: see zkr__hold_move().
+ * End the call's use of @holder. The caller passes @c, because the thread may have released the hold long ago, the
+ * callback may have destroyed the lock, and the queue of the claim may change (zkr__hold_move()).
  */
 static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
 {
@@ -111,7 +111,7 @@ static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
     zkr__unlock(c);
 }
 
-/* Copies of the arguments, because the callback may destroy the lock. */
+/* Copies of the callback's arguments, because the callback may destroy the lock. */
 struct lost_call {
     struct zkr__holder *holder;
     zkr_client *c;
@@ -164,7 +164,7 @@ static void tell_lost(struct zkr__holder *holder, struct zkr__claim *claim) ZKR_
 
 /* --- warning --- */
 
-/* A thread that surely holds, and is to be warned; NULL: none. */
+/* Returns a thread that surely holds and must be warned; NULL = none. */
 static struct zkr__holder *find_to_warn(const struct zkr__reentrant *lock) ZKR__LOCKED
 {
     struct zkr__holder *holder, *next;
@@ -176,7 +176,10 @@ static struct zkr__holder *find_to_warn(const struct zkr__reentrant *lock) ZKR__
     return NULL;
 }
 
-/* On the dispatch thread. Several threads may hold a lock for reading. The callback may end the lock. */
+/*
+ * Runs on the dispatch thread. Warns one thread, and posts the call again, because several threads may hold for
+ * reading. The callback may destroy the lock.
+ */
 static bool run_warn(struct zkr__call *call)
 {
     struct zkr__reentrant *lock = ZKR__OWNER_OF(call, struct zkr__reentrant, warn);
@@ -218,7 +221,7 @@ void zkr__reentrant_tell(
     lock->warn = (struct zkr__call){.owner = owner, .run = run_warn};
 }
 
-/* A hold is lost only after its thread has taken the grant. */
+/* A hold becomes LOST only after its thread has taken the grant. */
 static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(hold, struct zkr__holder, hold);
@@ -245,14 +248,14 @@ static void separate(struct zkr__holder *reader)
     reader->rests_on = NULL;
 }
 
-/* The thread releases the writer and keeps the reader. Returns true if the hold had been lost. */
+/* Release the write hold of a thread, and keep its read hold. Returns true if the hold had been lost. */
 static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
 {
     struct zkr__holder *reader = writer->carries;
     bool sure = zkr__hold_check(&writer->hold);
     separate(reader);
     zkr__hold_move(&writer->hold, &reader->hold);
-    post_warning(&reader->hold, reader->lock); /* the writer's call finds it no more */
+    post_warning(&reader->hold, reader->lock); /* the writer's call cannot find it */
     if (sure) {
         zkr__claim_downgrade(reader->hold.claim);
     }
@@ -261,7 +264,7 @@ static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
 
 /* --- release --- */
 
-/* The thread releases its hold entirely. Returns true if the hold had been lost. */
+/* Release the thread's hold at all depths. Returns true if the hold had been lost. */
 static bool
 let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__LOCKED
 {
@@ -286,7 +289,7 @@ let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__
     return lost;
 }
 
-/* The thread ends while it holds. */
+/* Release the hold of a thread that ends. */
 static void abandon(struct zkr__exit_hook *hook)
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(hook, struct zkr__holder, hook);
@@ -353,7 +356,7 @@ static int no_memory(const struct zkr__reentrant *lock)
     return zkr__fail(ZKR_ENOMEM, lock->queue->dir, "cannot acquire: out of memory");
 }
 
-/* Returns a new entry in the table for the calling thread. NULL: out of memory. */
+/* Add an entry for the calling thread to the lock's table, and return it. NULL: out of memory. */
 static struct zkr__holder *make_holder(struct zkr__reentrant *lock) ZKR__LOCKED
 {
     struct zkr__holder *holder = zkr__mem_alloc(sizeof(*holder));
@@ -402,7 +405,7 @@ static int lost_before(const char *dir)
                      dir);
 }
 
-/* The calling thread holds @writer and wants to read. */
+/* Acquire for reading, at once, because the calling thread holds @writer. */
 static int acquire_beside(struct zkr__reentrant *lock,
                           struct zkr__holder *writer) ZKR__LOCKED
 {
@@ -419,7 +422,7 @@ static int acquire_beside(struct zkr__reentrant *lock,
     return ZKR_OK;
 }
 
-/* The calling thread holds only @reader and wants to write. */
+/* Refuse to acquire for writing, because the calling thread holds only @reader. */
 static int refuse_to_wait(const struct zkr__reentrant *lock,
                           struct zkr__holder *reader) ZKR__LOCKED
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that threads own: a table of threads, each with a hold in a queue. Every re-entrant recipe uses it, with the
- * rule of its own queue.
+ * A lock that threads own: a table of threads, each with a hold in a queue. Every re-entrant recipe uses this struct,
+ * with the rule of its own queue.
  */
 #ifndef ZKR_RECIPES_REENTRANT_H
 #define ZKR_RECIPES_REENTRANT_H
@@ -20,14 +20,14 @@ struct zkr__holder {
     int depth;       /* 0 = the thread waits */
     struct zkr__hold hold;
     /*
-     * The read hold of a thread that also holds write has no hold of its own, and points to the writer's entry, which
-     * points back. NULL = none.
+     * If a thread acquires for reading while it holds for writing, its read entry has no hold of its own. That entry
+     * rests_on the write entry, which carries the read entry. NULL = none.
      */
     struct zkr__holder *rests_on, *carries;
     void *lock;                 /* the lock whose table has this entry */
-    struct zkr__exit_hook hook; /* releases when the thread ends */
+    struct zkr__exit_hook hook; /* releases the hold when the thread ends */
     struct zkr__call lost;      /* calls on_lost on the dispatch thread */
-    /* The claim that this call reports, referenced until then; NULL = none. */
+    /* The claim whose loss `lost` will report, with one reference; NULL = none. */
     struct zkr__claim *lost_claim;
     UT_hash_handle hh;
 };
@@ -40,35 +40,33 @@ bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder);
 void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder);
 
 /*
- * Returns ZKR_EDEADLK, with the thread's last error, if the calling thread would wait in @q for itself for ever: it
- * would wait without limit, and holds the path of @q by a re-entrant lock of this client. A reader does not wait for a
- * reader. A lost hold does not count, and a ticket belongs to no thread. Else returns ZKR_OK.
+ * Returns ZKR_EDEADLK, with an error text, if the calling thread would wait in @q for itself: @timeout_ms has no limit,
+ * and the thread holds the path of @q through a re-entrant lock of this client. Otherwise returns ZKR_OK. A reader does
+ * not wait for a reader, a lost hold does not count, and a ticket belongs to no thread.
  */
 int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms) ZKR__LOCKED;
 
 struct zkr__reentrant {
     zkr_client *c;
     struct zkr__queue *queue;
-    struct zkr__holder *holders; /* table, including threads that wait */
-    const void *owner;           /* of the calls of on_lost */
-    /*
-     * Called on the dispatch thread, without a lock, once for each lost hold. May destroy the lock. NULL = not wanted.
-     */
+    struct zkr__holder *holders; /* table of the threads that hold or wait */
+    const void *owner;           /* owner of the calls to the callbacks */
+    /* Called on the dispatch thread, with no lock held, once for each lost hold. May destroy the lock. NULL = none. */
     void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost);
-    /* The same, once for each hold of which little of the lease is left. */
+    /* Called in the same way, once for each hold, when little of the lease is left. */
     void (*on_warn)(struct zkr__reentrant *lock, int64_t token, int64_t left_ms);
     struct zkr__call warn; /* calls on_warn */
     bool wait_on_release;
     int64_t cancels; /* number of calls of zkr__reentrant_cancel() */
     /*
-     * The other side, if this lock is a side of a read-write lock; else NULL. A thread that holds `writer` gets this
-     * lock at once, and keeps it when it releases the writer (a downgrade). A thread that holds `reader` but not this
-     * lock would wait for itself.
+     * The other side, if this lock is a side of a read-write lock; else NULL. A thread that holds `writer` acquires
+     * this lock at once, and keeps it after a release of `writer` (a downgrade). A thread that holds `reader` but not
+     * this lock would wait for itself, so its acquire fails.
      */
     struct zkr__reentrant *writer, *reader;
 };
 
-/* Choose the callbacks, either of which may be NULL. @owner: of the calls to them. */
+/* Set the callbacks, either of which may be NULL, and the @owner of their calls. */
 void zkr__reentrant_tell(
     struct zkr__reentrant *lock,
     const void *owner,
@@ -84,16 +82,19 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock);
 int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *writes);
 
 /*
- * Returns the claim by which the calling thread surely holds; else NULL, with a code in *rc and the last error, unless
- * @rc is NULL.
+ * Returns the claim by which the calling thread surely holds. If there is none, returns NULL and, unless @rc is NULL,
+ * sets *rc and the last error.
  */
 const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock,
                                              int *rc) ZKR__LOCKED;
-/* Queries: does the calling thread surely hold the lock now (1 or 0), how often, and does any thread? */
+/*
+ * Return 1 if the calling thread surely holds the lock now; how often it holds the lock; 1 if any thread surely holds
+ * it.
+ */
 int64_t zkr__reentrant_is_held(const struct zkr__reentrant *lock) ZKR__LOCKED;
 int64_t zkr__reentrant_depth(const struct zkr__reentrant *lock) ZKR__LOCKED;
 int64_t zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock) ZKR__LOCKED;
-/* Returns the result of a query. Called without the client's lock. */
+/* Returns the result of one of these queries. Called without the client's lock. */
 int64_t zkr__reentrant_ask(const struct zkr__reentrant *lock,
                            int64_t (*question)(const struct zkr__reentrant *lock));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The read-write lock: two mutex objects on one path, each of which knows which threads hold the other. */
+/* The read-write lock: two mutex objects on one path. Each side knows which threads hold the other side. */
 #include <zkr/rwlock.h>
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ struct zkr_rwlock {
     zkr_mutex *reader, *writer;
 };
 
-/* A mutex on the same path queues with both sides, by sequence numbers, and both sides queue with the mutex. */
+/* A mutex on the same path and both sides of the read-write lock share one queue, ordered by sequence numbers. */
 enum { KINDS = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE | 1U << ZKR__NAME_LOCK };
 
 static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options *from)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The semaphore: tickets for permits. The nodes of a ticket are leases, and one node queues at the gate: see permits.h.
+ * The semaphore: tickets for permits. Each ticket has one lease node per permit, and may queue at the gate (permits.h).
  */
 #include <zkr/semaphore.h>
 
@@ -22,7 +22,7 @@ struct zkr_semaphore {
 
 /* --- the maximum --- */
 
-/* A raised maximum may admit waiting requests, so they list again. */
+/* Set the maximum. A raised maximum may admit waiting requests, so these requests list again. */
 static void set_max(zkr_semaphore *s, int64_t max) ZKR__LOCKED
 {
     struct zkr__queue *leases = s->gate.leases;
@@ -56,7 +56,7 @@ static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
 static void end(zkr_semaphore *s)
 {
     zkr__lock(s->r.c);
-    zkr__node_watch_end(s->r.watch); /* before the queues that on_count() changes */
+    zkr__node_watch_end(s->r.watch); /* before the queues, which on_count() changes */
     s->r.watch = NULL;
     zkr__queue_unref(s->gate.locks);
     zkr__queue_unref(s->gate.lower_leases);
@@ -64,7 +64,7 @@ static void end(zkr_semaphore *s)
     zkr__recipe_free(&s->r);
 }
 
-/* Create the other queues and the watch. */
+/* Create the other two queues, and the watch on max_from. */
 static int complete(zkr_semaphore *s,
                     const struct zkr__queue *leases,
                     const zkr_semaphore_options *o)

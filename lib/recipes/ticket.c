@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hold that no thread owns. It notifies a callback and waiting threads. */
+/* A ticket is a hold that no thread owns. A ticket notifies its callback and the threads that wait on it. */
 #include "recipes/ticket.h"
 
 #include <limits.h>
@@ -17,13 +17,16 @@
 #include "recipes/recipe.h"
 #include "session/bound.h"
 
-/* On the stack of a thread in zkr_ticket_wait(). */
+/* A thread in zkr_ticket_wait(), on the stack of that thread. */
 struct zkr__ticket_waiter {
     struct zkr__ticket_waiter *prev, *next;
     struct zkr__cv wake;
 };
 
-/* The path for error texts: of several queues, the one where the hold failed. Takes the client's lock. */
+/*
+ * Returns the path for error texts: that of the first queue, or of the queue where the hold failed. Takes the client's
+ * lock.
+ */
 static const char *dir_of(zkr_ticket *t)
 {
     zkr__lock(t->c);
@@ -34,7 +37,7 @@ static const char *dir_of(zkr_ticket *t)
 
 /* --- reporting --- */
 
-/* Returns the next state to report; 0 = none, as for a released ticket. When HELD is reported, the hold may be over. */
+/* Returns the next state to report; 0 = none, as for a released ticket. The hold may be over when HELD is reported. */
 static int next_report(zkr_ticket *t) ZKR__LOCKED
 {
     if (!t->fn || !t->announced) {
@@ -72,7 +75,7 @@ static void wake(zkr_ticket *t) ZKR__LOCKED
     }
 }
 
-/* Returns the present state, a ZKR_TICKET_ number. This call takes a grant. */
+/* Take the grant, if there is one, and return the present state, a ZKR_TICKET_ number. */
 static int look(zkr_ticket *t) ZKR__LOCKED
 {
     if (t->released) {
@@ -90,10 +93,10 @@ static int look(zkr_ticket *t) ZKR__LOCKED
         return ZKR_TICKET_LOST;
     case ZKR__HOLD_FAILED:
         return ZKR_TICKET_FAILED;
-    case ZKR__HOLD_NONE: /* released; the caller does not know yet */
+    case ZKR__HOLD_NONE: /* released by a write that has not returned yet */
         return ZKR_TICKET_RELEASED;
     case ZKR__HOLD_WAITING:
-    case ZKR__HOLD_DOUBTED: /* no ticket's queue keeps places */
+    case ZKR__HOLD_DOUBTED: /* never for a ticket, whose queue has no keeps_place */
         break;
     }
     return ZKR_TICKET_WAITING;
@@ -113,7 +116,7 @@ static bool run(struct zkr__call *call)
     int report = next_report(t);
     if (report != 0) {
         t->reported = report;
-        post_report(t); /* for changes since then */
+        post_report(t); /* the state may already differ from @report */
     }
     zkr__unlock(c);
     if (report != 0) {
@@ -141,7 +144,7 @@ static int say(const zkr_ticket *t, int code) ZKR__LOCKED
                : zkr__hold_fail(&t->hold, t->timeout_ms);
 }
 
-/* Returns why the ticket is not held, with the last error. ZKR_OK: it is held or waits. */
+/* Returns why the ticket is not held, and sets the last error. ZKR_OK: the ticket is held or waits. */
 static int why(const zkr_ticket *t) ZKR__LOCKED
 {
     int code = t->released                         ? t->end
@@ -151,7 +154,9 @@ static int why(const zkr_ticket *t) ZKR__LOCKED
     return code == ZKR_OK ? ZKR_OK : say(t, code);
 }
 
-/* Returns the claim by which the ticket surely holds; else NULL, with a code. */
+/*
+ * Returns the claim by which the ticket surely holds. If there is none, returns NULL, and sets *rc unless @rc is NULL.
+ */
 static const struct zkr__claim *hold(void *ticket, int *rc) ZKR__LOCKED
 {
     zkr_ticket *t = ticket;
@@ -189,7 +194,7 @@ static void drop_queues(const struct zkr__hold_queues *queues) ZKR__LOCKED
     }
 }
 
-/* Returns ZKR_OK even if the hold has FAILED, or why there can be no ticket. */
+/* Enter the queue. Returns ZKR_OK even if the hold has FAILED, unless memory or random bytes ran out. */
 static int enter(zkr_ticket *t, int64_t started) ZKR__LOCKED
 {
     zkr__hold_enter(&t->hold, t->timeout_ms, started);
@@ -221,7 +226,7 @@ int zkr__ticket_request(zkr_ticket **out,
         rc = enter(t, started);
     }
     if (t && rc == ZKR_OK) {
-        /* Before the lock is released, and so before any callback. */
+        /* Set *out before the lock is released, and so before any callback. */
         *out = t;
         t->announced = true;
         r->tickets++;
@@ -236,7 +241,7 @@ int zkr__ticket_request(zkr_ticket **out,
     return rc;
 }
 
-/* Leave the queue, unless the ticket was released before. @end: why it is not held. */
+/* Leave the queue, unless the ticket was released before. @end is the reason why the ticket is no longer held. */
 static void let_go(zkr_ticket *t, int end) ZKR__LOCKED
 {
     if (!t->released) {
@@ -305,7 +310,7 @@ int zkr_ticket_destroy(zkr_ticket *t)
 
 /* --- waiting --- */
 
-/* The ticket's own timeout also ends the wait, even while the service thread is busy with a handle. */
+/* The ticket's own deadline also ends the sleep, because its timer may be late while the service thread is busy. */
 static bool sleep_on(zkr_ticket *t, struct zkr__cv *wake, int64_t deadline) ZKR__LOCKED
 {
     int64_t own = t->hold.deadline;

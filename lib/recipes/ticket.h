@@ -19,20 +19,20 @@ struct zkr_ticket {
     int64_t *tickets; /* counter in the recipe's object, which outlives the ticket */
     struct zkr__ticket_waiter *waiters; /* list */
     struct zkr__call call;
-    int reported; /* the state last passed to fn: a ZKR_TICKET_ number, or 0 */
-    int end;      /* after a release: why the ticket was not held, or no longer held */
-    int writing;  /* threads with a transaction in flight */
-    bool announced; /* the request has returned the ticket */
-    bool reporting; /* a call decides what to report: post no other */
+    int reported;   /* the last state passed to fn, a ZKR_TICKET_ number; 0 = none */
+    int end;        /* after a release: why the ticket was not or no longer held */
+    int writing;    /* number of threads with a transaction in flight */
+    bool announced; /* *out is set, so callbacks may run */
+    bool reporting; /* a call is deciding what to report, so no other call is posted */
     bool released;
-    /* The claim described by zkr_ticket_lost(), referenced. NULL = never called. */
+    /* The claim that zkr_ticket_lost() has described, with one reference. NULL = none. */
     struct zkr__claim *told;
 };
 
 /*
- * Like zkr_mutex_request(), for an object whose checks were made; the object is busy while it has tickets. @queues: of
- * a hold in several queues, else NULL. Their on_free is called when the ticket is destroyed, or before this returns an
- * error.
+ * Like zkr_mutex_request(), for an object that the caller has checked. The object is busy while it has tickets. @queues
+ * are the queues of a hold in several queues, else NULL. Their on_free is called when the ticket is destroyed, or
+ * before this function returns an error.
  */
 int zkr__ticket_request(zkr_ticket **out,
                         struct zkr__recipe *r,
@@ -40,7 +40,10 @@ int zkr__ticket_request(zkr_ticket **out,
                         int64_t timeout_ms,
                         zkr_ticket_fn fn,
                         void *ctx);
-/* The same without a callback; sleeps until the ticket is held. The checks for a blocking call were made. */
+/*
+ * Like zkr__ticket_request(), but without a callback, and sleeps until the ticket is held. The caller has made the
+ * checks for a blocking call.
+ */
 int zkr__ticket_acquire(zkr_ticket **out,
                         struct zkr__recipe *r,
                         const struct zkr__hold_queues *queues,
