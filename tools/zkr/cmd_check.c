@@ -102,7 +102,9 @@ static void print_line(struct report *r, const char *state)
     const double ms = 1000;
     text_clean(r->text);
     for (char *at = r->text; *at; at++) {
-        *at = *at == '|' ? '?' : *at;
+        if (*at == '|') {
+            *at = '?';
+        }
     }
     (void)printf("ZKR %s - %s", state, r->text);
     if (r->view) {
