@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# package.sh [try]: builds the Debian packages in build/package, lints them with lintian, and the tree with reuse.
+# package.sh [try]: builds the Debian packages in build/package, lints them with lintian, and the tree with reuse, which
+# also writes build/package/zkrecipes.spdx, the list of all files with their licences.
 # Builds them again from a copy of the tree in another place: packages and installed files must be identical bit for
 # bit. "try" instead takes the packages in build/package, installs them on this system, uses them, and removes them
 # without a trace; ./run fresh package does this in a bare root.
@@ -87,6 +88,7 @@ lint_licences() {
     mkdir "$tree/LICENSES"
     cp LICENSE "$tree/LICENSES/Apache-2.0.txt"
     (cd "$tree" && reuse lint) >>"$log" 2>&1 || failed 'reuse lint'
+    (cd "$tree" && reuse spdx -o "$dir/zkrecipes.spdx") >>"$log" 2>&1 || failed 'reuse spdx'
 }
 
 look() {
