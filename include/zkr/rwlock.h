@@ -4,44 +4,43 @@
  * A fair, re-entrant read-write lock across threads, processes and hosts.
  *
  * Mirrors Curator's InterProcessReadWriteLock and shares its lock paths: a reader is a node
- * `_c_<uuid>-__READ__NNNNNNNNNN` under the path, a writer `_c_<uuid>-__WRIT__NNNNNNNNNN`. A reader
- * holds when no writer has a lower number, a writer when nobody has. So readers hold together, a
- * writer holds alone, and a waiting writer is not overtaken by readers that come later.
+ * `_c_<uuid>-__READ__NNNNNNNNNN` under the path, a writer `_c_<uuid>-__WRIT__NNNNNNNNNN`. A reader holds when no writer
+ * has a lower number; a writer holds when no other node has a lower number. So readers hold together, a writer holds
+ * alone, and readers that come later do not overtake a waiting writer.
  *
- * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. Everything in
- * zkr/mutex.h, zkr/guard.h and zkr/ticket.h works on both; where these say "held by another",
- * read "blocked by another". A side is borrowed from the lock: zkr_mutex_destroy() refuses it with
- * ZKR_ESTATE.
+ * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. Everything in zkr/mutex.h,
+ * zkr/guard.h and zkr/ticket.h works on both sides; where these headers say "held by another", read "blocked by
+ * another". A side belongs to its lock: zkr_mutex_destroy() on a side fails with ZKR_ESTATE.
  *
- * **Both at once.** Each side is re-entrant by itself: a reader may acquire read again while a
- * writer waits. A thread that holds write may also acquire read, at once and at no cost. While it
- * holds both, they are one hold: node, fencing token and revocation are those of the writer, and a loss is
- * reported to each side. A thread that holds read but not write gets ZKR_EDEADLK when it
- * acquires write, whatever the timeout: it would wait for itself. Tickets belong to no thread, so this check
- * does not cover them: a ticket may wait for another one of the same thread.
+ * **Both at once.** Each side is re-entrant by itself: a reader may acquire read again while a writer waits. A thread
+ * that holds write may also acquire read, at once and at no cost. While it holds both sides, they are one hold with the
+ * node, fencing token and revocation of the writer; a loss is reported to each side. A thread that holds read but not
+ * write gets ZKR_EDEADLK when it acquires write, whatever the timeout, because it would wait for itself. This check
+ * does not cover tickets, which belong to no thread: a ticket may wait for another ticket that the same thread has
+ * requested.
  *
- * **Downgrade.** A thread that holds both and makes its last release of write stays a reader, and nobody gets
- * in between. One transaction checks its node, makes the READ node with the same number and deletes
- * the WRIT node. The release does not wait for it, not even with options.wait_on_release. It is begun only
- * while the hold is sure; if the connection breaks meanwhile, it is repeated within the session. From then
- * on zkr_mutex_node() returns the READ node. The fencing token stays that of the writer, which is lower than that of
- * any writer in the queue. (Its entry in zkr_mutex_contenders() has the czxid of the READ node.) If the servers
- * refuse the transaction (because of a quota, for instance), the WRIT node stays, the log says so, and others
- * wait for it as for a writer. zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both.
+ * **Downgrade.** When a thread that holds both releases write for the last time, it stays a reader, and no writer can
+ * hold in between. One transaction checks the WRIT node, makes the READ node with the same number and deletes the WRIT
+ * node. The release does not wait for this transaction, not even with options.wait_on_release. The client sends it only
+ * while the hold is sure, and repeats it within the session if the connection breaks. From then on zkr_mutex_node()
+ * returns the READ node. The fencing token stays that of the writer, which is lower than the token of any writer in the
+ * queue. (The entry in zkr_mutex_contenders() has the czxid of the READ node.) If the servers refuse the transaction,
+ * for instance because of a quota, the client logs this, the WRIT node stays, and others wait for it as for a writer.
+ * zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both.
  *
- * **Tries.** A writer's try (a timeout of 0) first looks whether the path is empty, for one round trip more, unless it
- * was when this client saw it last. If it is not, no node is made: a writer that tries in vain is in no reader's way.
+ * **Tries.** Unless the path was empty when this client saw it last, a writer's try (a timeout of 0) first checks that
+ * the path is empty, for one more round trip. If it is not, the try makes no node, and so blocks no reader.
  *
  * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers
  * before and after it. The tokens of readers that hold together have no order.
  *
- * **Others on the path.** Everybody counts by number. To these readers and writers, a zkr_mutex, a leader selector
- * or Curator's InterProcessMutex on the path is a writer, and our mutex respects them. Curator's two recipes
- * do not see each other's nodes. Nor does its InterProcessMutex see our readers and writers, or its
- * InterProcessReadWriteLock our mutex. Names do not tell who made a node, so a mutex that meets a reader or a
- * writer says in the log, once, that they may not respect it. If Curator's read-write locks use the path, take
+ * **Others on the path.** All recipes of this library order the nodes by number. The readers and writers treat a
+ * zkr_mutex, a leader selector or Curator's InterProcessMutex on the path as a writer, and a zkr_mutex waits for
+ * readers and writers. Curator's InterProcessMutex ignores the nodes of readers and writers, Curator's and ours, and
+ * its InterProcessReadWriteLock ignores the nodes of mutexes. Names do not show which program made a node, so a mutex
+ * that meets a reader or a writer logs once that they may ignore it. If Curator's read-write locks use the path, take
  * exclusive locks only as writer of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a new number:
- * a writer that was already waiting comes before it, and holds together with that reader (CURATOR-621).
+ * a writer that was already waiting comes before that node, and holds together with the reader (CURATOR-621).
  */
 #ifndef ZKR_RWLOCK_H
 #define ZKR_RWLOCK_H
@@ -66,7 +65,7 @@ typedef struct zkr_rwlock_options {
     const char *owner; /**< owner text of the nodes; default the client's */
     const void *data;  /**< node data instead of an owner text; NULL = owner text */
     size_t data_len;   /**< bytes at data, at most 65536 */
-    zkr_mutex_lost_fn on_lost; /**< gets the side that was lost; NULL = none */
+    zkr_mutex_lost_fn on_lost; /**< called with the lost side; NULL = none */
     void *on_lost_ctx;
     /** Not 0: release returns when the node is confirmed gone. */
     int64_t wait_on_release;
@@ -77,14 +76,14 @@ typedef struct zkr_rwlock_options {
      * on. Costs one or two requests more.
      */
     int64_t watch_node;
-    /** Called with the side that is to release; NULL = none; implies watch_node. */
+    /** Called with the side that shall release; NULL = none; implies watch_node. */
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     int64_t
         tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
     int64_t
-        warn_ms; /**< warn of each hold before its lease ends, see zkr_mutex_options */
-    /** Gets the side that holds, or the writer of a thread that holds both; NULL = none; needs warn_ms. */
+        warn_ms; /**< warn before the lease of a hold ends, see zkr_mutex_options */
+    /** Called with the side that holds, or with the writer if a thread holds both; NULL = none; needs warn_ms. */
     zkr_mutex_warn_fn on_warn;
     void *on_warn_ctx;
 } zkr_rwlock_options;
@@ -107,11 +106,11 @@ typedef struct zkr_rwlock_options {
  *
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
- * Cost:     no request; under 2 KiB of memory. To acquire either side: 1 round trip when it is
- *           granted at once, 2 until parked, like a mutex. A parked reader wakes
- *           once, however many writers are ahead. The event alone grants it if there was only one, as it grants
- *           a writer behind one reader. A writer behind a writer lists again, because that may have become a
- *           reader. A release by a thread of this client grants its readers, or the next writer, at once.
+ * Cost:     no request; under 2 KiB of memory. To acquire either side: 1 round trip if it is granted at once, 2 until
+ *           it waits, like a mutex. A waiting reader wakes once, however many writers are ahead. The event alone grants
+ *           a reader behind one writer, and a writer behind one reader. A writer behind a writer lists again, because
+ *           that writer may have become a reader. A release by a thread of this client grants the client's next
+ *           readers, or its next writer, at once.
  * Curator:  new InterProcessReadWriteLock(client, path).   Since: 0.1.
  */
 ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
@@ -120,7 +119,7 @@ ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
                               const zkr_rwlock_options *options);
 
 /**
- * The side that holds together with other readers.
+ * The reader side, which holds together with other readers.
  *
  * @l  borrowed.
  *
@@ -133,7 +132,7 @@ ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
 ZKR_API zkr_mutex *zkr_rwlock_reader(zkr_rwlock *l);
 
 /**
- * The side that holds alone.
+ * The writer side, which holds alone.
  *
  * @l  borrowed.
  *
@@ -148,8 +147,8 @@ ZKR_API zkr_mutex *zkr_rwlock_writer(zkr_rwlock *l);
 /**
  * Free a read-write lock and its two sides.
  *
- * @l  taken on success; NULL is a no-op. Pending callbacks of either side are dropped. A running one is waited
- *     for, unless this is called from it.
+ * @l  taken on success; NULL is a no-op. Pending callbacks of either side are dropped. This waits for a running
+ *     callback, unless that callback makes the call.
  *
  * Returns ZKR_OK, ZKR_EBUSY (a thread holds or waits for a side, or a side has tickets that are not
  * destroyed yet; nothing happened), ZKR_ESTATE (in a forked child).

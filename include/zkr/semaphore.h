@@ -3,35 +3,35 @@
  * @file semaphore.h
  * A fair counting semaphore across threads, processes and hosts.
  *
- * Mirrors Curator's InterProcessSemaphoreV2 and shares its paths: each permit is one protected
- * ephemeral-sequential node `_c_<uuid>-lease-NNNNNNNNNN` below `PATH/leases`. Contenders that wait for permits
- * stand in the queue `PATH/locks`. A semaphore of 1 is Curator's InterProcessSemaphoreMutex. It does not
- * exclude a mutex at the same path.
+ * Mirrors Curator's InterProcessSemaphoreV2 and shares its paths: each permit is one protected ephemeral-sequential
+ * node `_c_<uuid>-lease-NNNNNNNNNN` below `PATH/leases`. Contenders wait for permits in the queue `PATH/locks`. A
+ * semaphore of 1 is Curator's InterProcessSemaphoreMutex. It does not exclude a mutex at the same path.
  *
- * Tickets hold the permits; zkr/ticket.h says how to wait for one, query it, release it and destroy it, from
- * any thread. A ticket holds all of its permits or none. It is granted when at most the maximum number of nodes
- * stand below `leases`, up to and including its own. It is lost when one of its nodes is lost; its other nodes
- * are then deleted. For a ticket with several permits, zkr_ticket_node() and zkr_ticket_guard() use the first, and
- * zkr_ticket_multi() checks all. Two tickets with one permit each are as good as one ticket with two. But a thread
- * that holds one and waits for another may wait for itself.
+ * Tickets hold the permits; zkr/ticket.h has the functions that wait for, query, release and destroy a ticket, from any
+ * thread. A ticket holds all of its permits or none. It is granted when the nodes below `leases`, up to and including
+ * its own, are no more than the maximum. It is lost when one of its nodes is lost; the client then deletes its other
+ * nodes. For a ticket with several permits, zkr_ticket_node() and zkr_ticket_guard() use the first, and
+ * zkr_ticket_multi() checks all. Two tickets with one permit each are as good as one ticket with two permits, but a
+ * thread that holds one ticket while it waits for another may wait for itself.
  *
- * **Fairness.** First come, first served, whatever the number of permits: a contender that waits for many is not
- * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting. A
- * contender that finds others waiting has come when it has joined their queue. While the path is missing, at first
- * or after the servers have swept it, a later request of another client may be served first. Requests of one client
- * keep their order even then. Only a try (a timeout of 0) does not queue: it takes what is free at that moment. A
- * permit is taken while it is held, reserved by the nodes of a waiter, or being taken by another at that very moment.
- * A try that finds too few free permits makes no node, so it does not disturb other tries.
+ * **Fairness.** First come, first served, whatever the number of permits: contenders that want few permits do not
+ * overtake one that waits for many, and a contender that wants more than the current maximum keeps all others waiting.
+ * If others wait, the time at which a contender joins the queue counts. While the path is missing, at first or after
+ * the servers have removed it, a later request of another client may be served first. Requests of one client keep their
+ * order even then. Only a try (a timeout of 0) does not queue: it takes permits that are free at that moment. A permit
+ * is not free while it is held, reserved by the nodes of a waiter, or being acquired by another contender. A try that
+ * finds too few free permits makes no node, so it does not disturb other tries.
  *
- * **The maximum** is a convention of all who use the path: it is not stored there, and nobody checks that all give the
- * same number. With options.max_from it is read from a node, Curator's SharedCount, and changes are followed live. If
- * it is raised, waiting contenders get in. If it is lowered, no permit is taken back, and nobody gets in until enough
- * have been released. While a client reads a changed maximum, for one round trip, its tries get nothing.
+ * **The maximum** is a convention of all users of the path: it is not stored there, and nothing checks that all users
+ * pass the same number. With options.max_from the client reads the maximum from a node, Curator's SharedCount, and
+ * follows its changes. If it is raised, waiting contenders get in. If it is lowered, held permits stay held, and no
+ * contender gets in until enough permits have been released. While a client reads a changed maximum, for one round
+ * trip, its tries get nothing.
  *
- * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket grows from grant to grant only
- * if the maximum is 1. Otherwise it only tells the holds apart.
+ * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket grows from grant to grant only if the
+ * maximum is 1. Otherwise tokens only distinguish holds.
  *
- * Any other child of `PATH/leases` counts as a permit, as it does for Curator.
+ * Every other child of `PATH/leases` also counts as a permit, as with Curator.
  */
 #ifndef ZKR_SEMAPHORE_H
 #define ZKR_SEMAPHORE_H
@@ -57,17 +57,17 @@ typedef struct zkr_semaphore zkr_semaphore;
 typedef struct zkr_semaphore_options {
     size_t size; /**< sizeof(zkr_semaphore_options) */
     /**
-     * Path of a node that holds the maximum: 4 bytes, big-endian, as Curator's SharedCount writes them.
-     * While there is no such node, @max of zkr_semaphore_create() counts. Other data, also
-     * compressed ones, or a negative number are a maximum of 0, and the log says so. NULL = the maximum is fixed.
+     * Path of a node that holds the maximum: 4 bytes, big-endian, as Curator's SharedCount writes them. While there is
+     * no such node, @max of zkr_semaphore_create() applies. Other data, compressed data and negative numbers count as a
+     * maximum of 0, which the client logs. NULL = the maximum is fixed.
      */
     const char *max_from;
     /**
-     * Owner text of the nodes; default the client's. If it has at most 220 bytes, the nodes of
-     * permits also have the field `max` (zkr_contender_field()): the maximum when they were made.
+     * Owner text of the nodes; default the client's. If the text has at most 220 bytes, the nodes of permits also have
+     * the field `max` (zkr_contender_field()), the maximum at their creation.
      */
     const char *owner;
-    const void *data; /**< node data instead of owner text and fields; NULL = these */
+    const void *data; /**< replaces owner text and fields; NULL = not replaced */
     size_t data_len;  /**< bytes at data, at most 65536 */
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
@@ -76,7 +76,7 @@ typedef struct zkr_semaphore_options {
      * Costs one or two requests more for each node.
      */
     int64_t watch_node;
-    int64_t warn_ms; /**< ZKR_TICKET_WARNED with so much left, see zkr_mutex_options */
+    int64_t warn_ms; /**< lease left at ZKR_TICKET_WARNED, see zkr_mutex_options */
 } zkr_semaphore_options;
 
 #define ZKR_SEMAPHORE_OPTIONS_INIT                                                     \
@@ -89,9 +89,9 @@ typedef struct zkr_semaphore_options {
  *
  * @out      the semaphore on success; end it with zkr_semaphore_destroy().
  * @c        borrowed until then.
- * @path     absolute, without trailing slash, not "/"; it, `locks` and `leases` below it are created when
+ * @path     absolute, without trailing slash, not "/"; the path, and `locks` and `leases` below it, are created when
  *           first needed.
- * @max      permits in all, 1 to 2147483647; with options.max_from, only while that node is missing.
+ * @max      permits in all, 1 to 2147483647; with options.max_from, this applies only while that node is missing.
  * @options  NULL = defaults; borrowed during the call.
  *
  * Returns ZKR_OK, ZKR_EINVAL (also: @max is 0 or below), ZKR_ENOMEM, ZKR_ECLOSED (the client is being
@@ -113,28 +113,29 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  * Acquire @n permits, all or none, waiting at most @timeout_ms.
  *
  * @s           borrowed until the ticket is destroyed.
- * @n           1 to ZKR_SEMAPHORE_PERMITS_MAX, and no more than fit into one request: n nodes, each with the data of
- *              the options.
+ * @n           1 to ZKR_SEMAPHORE_PERMITS_MAX. One request creates @n nodes, each with the data of the options, so
+ *              these must fit into one request.
  * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit; 0 = one try, as in
  *              zkr_mutex_acquire().
  * @out         on success, a ticket that is held; end it with zkr_ticket_release() and zkr_ticket_destroy().
  *
- * If @n is more than a fixed maximum, it returns ZKR_EINVAL at once. With options.max_from it waits until the
- * maximum is raised.
+ * If @n exceeds a fixed maximum, this returns ZKR_EINVAL at once. With options.max_from it waits until the maximum is
+ * raised.
  *
  * Returns ZKR_OK, ZKR_EINVAL, and as zkr_mutex_acquire() ZKR_ETIMEDOUT (too few were free), ZKR_ENOANSWER,
  * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT, ZKR_ENOMEM, ZKR_ESYS,
  * ZKR_ESTATE. After any error no permit is held, there is no ticket, and all nodes are deleted, or will be as soon as a server can
  * be reached.
  *
- * Blocks:   yes, with no internal lock held. zkr_client_shutdown() ends it.
- * Threads:  any; no thread owns what is acquired.
+ * Blocks:   yes, with no internal lock held. zkr_client_shutdown() ends the wait.
+ * Threads:  any; no thread owns the permits.
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
- * Cost:     1 round trip if free: 1 write, whatever @n is, and 2 reads. If permits were short when last seen, it
- *           queues first, and takes 2 if they are free after all. While it waits: 1 after each release, for the first
- *           in the queue and for requests that found the queue empty. A try: 1 write and 1 read if this client has last
- *           seen enough free; else 1 read, and that is all if there are too few.
+ * Cost:     1 round trip if enough permits are free: 1 write, whatever @n is, and 2 reads. If permits were short when
+ *           this client saw them last, the call queues first, and takes 2 round trips if they are free after all.
+ *           During the wait: 1 round trip after each release, for the first in the queue and for requests that found
+ *           the queue empty. A try: 1 write and 1 read if this client has last seen enough free permits; otherwise 1
+ *           read first, and nothing more if too few are free.
  * Curator:  InterProcessSemaphoreV2.acquire(qty, time, unit), which takes 5 for each permit.   Since: 0.1.
  */
 ZKR_API int zkr_semaphore_acquire(zkr_semaphore *s,
@@ -146,7 +147,7 @@ ZKR_API int zkr_semaphore_acquire(zkr_semaphore *s,
  * Request @n permits, without waiting for them.
  *
  * @s           borrowed until the ticket is destroyed.
- * @n           as in zkr_semaphore_acquire(); ZKR_EINVAL if it is more than a fixed maximum.
+ * @n           as in zkr_semaphore_acquire(); ZKR_EINVAL if it exceeds a fixed maximum.
  * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER = no limit; 0 = one try.
  * @fn          called with the outcome; NULL = none.
  * @ctx         for @fn.
@@ -171,14 +172,14 @@ ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
                                   zkr_ticket **out);
 
 /**
- * Lists the holders of permits in all processes and languages.
+ * List the holders of permits in all processes and languages.
  *
  * @s    borrowed.
- * @out  the list on success, in the order of the nodes, one entry for each permit, empty when there is none;
- *       free it with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last entries
- *       may be nodes of the first in the queue, which still waits for these permits: their `holds` is false. For a
- *       moment there may also be permits that somebody is about to give back, as not all were free that it wants. Other
- *       waiting contenders are not in the list.
+ * @out  the list on success, in the order of the nodes, one entry for each permit, empty when there is none; free it
+ *       with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last entries may be
+ *       nodes of the first contender in the queue, which still waits for these permits: their `holds` is false. For a
+ *       moment the list may also include permits that a contender is about to return, because not all permits that it
+ *       wanted were free. Other waiting contenders are not in the list.
  *
  * Returns as zkr_mutex_contenders().
  *

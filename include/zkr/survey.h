@@ -3,8 +3,8 @@
  * @file survey.h
  * All locks, elections and semaphores below a path: who holds each, since when, and how many wait.
  *
- * For tools and operators; `zkr ls` uses it. It joins no queue and leaves no watch. It finds a path if somebody holds
- * or waits there: a lock that nobody wants looks like any other node.
+ * For tools and operators; `zkr ls` uses it. A survey joins no queue and leaves no watch. It finds only paths at which
+ * somebody holds or waits, because a lock that nobody wants looks like any other node.
  */
 #ifndef ZKR_SURVEY_H
 #define ZKR_SURVEY_H
@@ -20,11 +20,11 @@ extern "C" {
 /** The result of a survey. */
 typedef struct zkr_survey zkr_survey;
 
-/** For zkr_survey_read(). */
+/** Flags of zkr_survey_read(). */
 enum zkr_survey_flag {
-    /** At any depth; otherwise only the path itself and its children. */
+    /** Survey all depths; without this flag, only the path itself and its children. */
     ZKR_SURVEY_DEEP = 1,
-    /** Also ephemeral nodes that are not contenders, such as Kafka's /controller: some are locks, others members. */
+    /** Include ephemeral nodes that are not contenders, such as Kafka's /controller: some are locks, others members. */
     ZKR_SURVEY_NODES = 2
 };
 
@@ -32,20 +32,19 @@ enum zkr_survey_flag {
 typedef struct zkr_survey_entry {
     const char *path;
     /**
-     * ZKR_KIND_… of the holder, or of the first waiter if nobody holds; ZKR_KIND_LEASE for a semaphore; ZKR_KIND_NODE
-     * for an ephemeral node, where `holder->node` is the last part of the path.
+     * Kind (ZKR_KIND_…) of the holder, or of the first waiter if nobody holds; ZKR_KIND_LEASE for a semaphore;
+     * ZKR_KIND_NODE for an ephemeral node, whose `holder->node` is the last part of the path.
      */
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
     const zkr_contender *holder;
-    /** Number of holders; of permits held for a semaphore; of all contenders if the order of the recipe is not known. */
+    /** Number of holders. Semaphore: of held permits. Recipe with unknown order: of all contenders. */
     int64_t held;
     int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
     /** Number of waiters; ZKR_UNKNOWN (lease.h) for ZKR_KIND_NODE, or if the order of the recipe is not known. */
     int64_t waiting;
     /**
-     * Since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
-     * waits, or it is not known.
+     * Time at which the first waiter joined, by the server's wall clock, ms since 1970; 0 = nobody waits, or not known.
      */
     int64_t waiting_since_ms;
 } zkr_survey_entry;
@@ -58,16 +57,16 @@ typedef struct zkr_survey_entry {
  * @flags  ZKR_SURVEY_… or 0.
  * @out    the result on success; free it with zkr_survey_free().
  *
- * Entries are read one after the other: together they are not a snapshot. Nodes that may not be read are
- * left out and counted: zkr_survey_denied().
+ * The survey reads entries one after the other, so the result is not a snapshot. It leaves out nodes that the client
+ * may not read; zkr_survey_denied() returns their number.
  *
- * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (it may not be read), ZKR_ETIMEDOUT
- * (after options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended meanwhile),
+ * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (the client may not read @path), ZKR_ETIMEDOUT (after
+ * options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended meanwhile),
  * ZKR_ECLOSED, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
- * Session:  waits for one.
+ * Session:  waits for a session.
  * Cost:     one request for each node that is examined, and one or two more for each lock, one more for each permit
  *           of a semaphore, and one more for each ephemeral node that is found. The requests are pipelined, hundreds
  *           at a time. So a survey takes about as many round trips as the tree is deep: some tenths of a second for
@@ -107,7 +106,7 @@ ZKR_API size_t zkr_survey_count(const zkr_survey *s);
 ZKR_API const zkr_survey_entry *zkr_survey_get(const zkr_survey *s, size_t i);
 
 /**
- * How many nodes could not be read because the credentials do not allow it.
+ * The number of nodes that the client's credentials do not allow to read.
  *
  * @s  borrowed; NULL has 0.
  *

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file ticket.h
- * A place in the queue of a lock, and the hold that it becomes, owned by whoever has the handle.
+ * Tickets: places in the queue of a lock, which become holds. The code that has the handle owns the ticket, not a
+ * thread.
  *
- * A ticket does without a thread what zkr_mutex_acquire() does for a thread. You request it. It waits in
- * the same queue as threads and other tickets of all processes, first come, first served. It becomes a
- * hold that any thread may use and release. Use it in programs with an event loop, and for holds that
- * one thread acquires and another releases.
+ * A ticket is to a program without threads what zkr_mutex_acquire() is to a thread. You request the ticket. It waits in
+ * the same queue as threads and other tickets of all processes, first come, first served. It becomes a hold that any
+ * thread may use and release. Use tickets in programs with an event loop, and for holds that one thread acquires and
+ * another releases.
  *
  * A ticket is not re-entrant: two tickets exclude each other, and they exclude threads, even if all
  * belong to one mutex object.
  *
- * **States.** A ticket waits until the lock is granted (ZKR_TICKET_HELD) or its timeout has passed
- * (ZKR_TICKET_FAILED). A hold can be lost, for the reasons that mutex.h gives (ZKR_TICKET_LOST). Each
- * ends with zkr_ticket_release() (ZKR_TICKET_RELEASED). A grant takes effect when the application is
- * first told: by the callback, by a return of zkr_ticket_wait(), by zkr_ticket_state() or by another
- * function of this header. If the grant is lost before that, the ticket only loses time: it queues
- * again by itself, within its timeout.
+ * **States.** A ticket waits until the lock is granted (ZKR_TICKET_HELD) or its timeout has passed (ZKR_TICKET_FAILED).
+ * A hold can be lost, for the reasons that mutex.h gives (ZKR_TICKET_LOST). Every ticket ends with zkr_ticket_release()
+ * (ZKR_TICKET_RELEASED). A grant takes effect when the application first learns of it: through the callback, a return
+ * of zkr_ticket_wait(), zkr_ticket_state() or another function of this header. If the hold is lost before that, the
+ * ticket only loses time, because it queues again within its timeout.
  *
- * **Memory.** A waiting ticket needs no thread. It takes about 700 bytes, plus twice the length of its
- * node's path, or once behind another ticket or thread of the same client: less than 1 KiB with paths of up
- * to 150 bytes. libzookeeper keeps one or two watches for it, and a client up to 22 bytes for each. In addition, a
- * client keeps half a KiB for the metrics of each path, for up to 1000 paths.
+ * **Memory.** A waiting ticket needs no thread. It takes about 700 bytes plus twice the length of its node's path
+ * (once, if it waits behind another ticket or thread of the same client): less than 1 KiB with paths of up to 150
+ * bytes. libzookeeper keeps one or two watches for the ticket, for each of which a client needs up to 22 bytes. In
+ * addition, a client keeps half a KiB for the metrics of each path, for up to 1000 paths.
  *
  * **How many.** The nodes of one client may take 1,000,000 bytes. A node takes 4 bytes and the length of its path, with
- * the chroot. For a mutex, the path of a node is 56 bytes longer than the path of the lock: 11,000 tickets fit on paths of
- * 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 bytes more, that of a latch 1 more, a
+ * the chroot. For a mutex, the path of a node is 56 bytes longer than the path of the lock: 11,000 tickets fit on paths
+ * of 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 bytes more, that of a latch 1 more, a
  * permit 8 more. Nodes of threads, latches and selectors count too, and so do kept nodes (options.keep_ms) and requests
  * that wait for a kept node. A node counts from its request until its delete is confirmed. A request without room fails
- * with ZKR_ELIMIT: use a second client. The reason is that the servers write the paths of all nodes into one
+ * with ZKR_ELIMIT: use a second client. The limit exists because the servers write the paths of all nodes into one
  * transaction when the session ends. If that transaction is longer than jute.maxbuffer (1 MiB by default), the servers
- * go down and cannot start again. If jute.maxbuffer is set lower, one client must have fewer nodes.
+ * crash and cannot start again. If jute.maxbuffer is set lower, one client must have fewer nodes.
  *
- * The needed watches of one client may take 850,000 bytes (client.h). A watch takes 4 bytes and the length of its path:
- * as much as the watched node. These watches are needed:
+ * The needed watches of one client may take 850,000 bytes (client.h). A watch takes 4 bytes and the length of its path,
+ * like the node that it watches. These watches are needed:
  *
  * | ticket | watch |
  * |---|---|
@@ -48,9 +48,9 @@
  * queue or wait on as many paths. A ticket without room for a needed watch fails with ZKR_ELIMIT, at the request or
  * while it waits. The tickets behind it keep their places.
  *
- * Any other ticket watches its own node only if there is room. Without that watch, a waiting ticket notices only at its
- * turn that its node was deleted, and then queues again. A hold notices the deletion at the next lease probe, and does
- * not notice a revocation request.
+ * Any other ticket watches its own node only if there is room. Without that watch, a waiting ticket notices the
+ * deletion of its node only at its turn, and then queues again. A held ticket notices the deletion at the next lease
+ * probe, and does not notice a revocation request.
  */
 #ifndef ZKR_TICKET_H
 #define ZKR_TICKET_H
@@ -74,22 +74,22 @@ enum zkr_ticket_state {
     ZKR_TICKET_FAILED = 3,   /**< not granted: zkr_ticket_error() says why */
     ZKR_TICKET_LOST = 4,     /**< it was held, and was lost */
     ZKR_TICKET_RELEASED = 5, /**< after zkr_ticket_release() */
-    ZKR_TICKET_QUEUED = 6,   /**< for callbacks alone: WAITING, behind others */
+    ZKR_TICKET_QUEUED = 6,   /**< only in callbacks: WAITING, behind others */
     ZKR_TICKET_WARNED =
-        7 /**< for callbacks alone: HELD, and the lease is about to end */
+        7 /**< only in callbacks: HELD, and the lease is about to end */
 };
 
 /**
- * Called on the client's dispatch thread: once with ZKR_TICKET_HELD or ZKR_TICKET_FAILED, and
- * after ZKR_TICKET_HELD at most once more, with ZKR_TICKET_LOST. HELD means that the ticket surely held
- * at that moment, or that another function had already said so. With options.tell_queued of the lock one call with
- * ZKR_TICKET_QUEUED may come before these, when others are in front: zkr_ticket_position() says how many. With
- * options.warn_ms of the lock one call with ZKR_TICKET_WARNED may come after ZKR_TICKET_HELD, when less than that is left of
- * the lease: save what the lock protects. The ticket surely holds at that moment, and zkr_ticket_valid_for_ms() says for how
- * long. lease.h has the rules.
+ * Called on the client's dispatch thread: once with ZKR_TICKET_HELD or ZKR_TICKET_FAILED, and after ZKR_TICKET_HELD at
+ * most once more, with ZKR_TICKET_LOST. HELD means that the ticket surely held at that moment, or that another function
+ * had already reported HELD. With options.tell_queued of the lock, a call with ZKR_TICKET_QUEUED may come first, if
+ * others are ahead: zkr_ticket_position() returns their number. With options.warn_ms of the lock, a call with
+ * ZKR_TICKET_WARNED may come after ZKR_TICKET_HELD, when less than warn_ms of the lease is left: save what the lock
+ * protects. The ticket surely holds at that moment, and zkr_ticket_valid_for_ms() returns for how long. lease.h has the
+ * rules.
  *
- * It may call every function that does not block, and it may release and destroy @t. After
- * zkr_ticket_release() no call begins; one that has begun may still run.
+ * The callback may call every function that does not block, and it may release and destroy @t. No callback begins after
+ * zkr_ticket_release(), but one that has begun may still run.
  */
 typedef void (*zkr_ticket_fn)(zkr_ticket *t, int state, void *ctx);
 
@@ -103,19 +103,19 @@ typedef void (*zkr_ticket_fn)(zkr_ticket *t, int state, void *ctx);
  * @ctx         for @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().
  *
- * The outcome is a state of the ticket, never a return code of this call, even if it is known at once (a try
- * without a connection). zkr_ticket_error() returns the codes of zkr_mutex_acquire(), ZKR_ETIMEDOUT and
- * ZKR_ENOANSWER at the timeout.
+ * The outcome is a state of the ticket, never a return code of this call, even if the outcome is known at once (a try
+ * without a connection). zkr_ticket_error() returns the codes of zkr_mutex_acquire(), ZKR_ETIMEDOUT and ZKR_ENOANSWER
+ * at the timeout.
  *
- * @fn is never called before @out is set. If you call this on the dispatch thread, @fn is called after your
- * callback has returned. If you call it on another thread, @fn may run while this call returns. To order
- * the two, hold a lock of your own around this call, and take it in @fn.
+ * @fn is never called before @out is set. If you call this on the dispatch thread, @fn is called after your callback
+ * has returned. If you call it on another thread, @fn may run while this call returns. To make @fn wait for the return,
+ * hold a lock of your own during this call, and take that lock in @fn.
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a forked child). On an error @fn is
  * never called.
  *
  * Blocks:   no.
- * Threads:  any, callbacks included. The owner text of the node names the calling one.
+ * Threads:  any, callbacks included. The default owner text names the calling thread.
  * Session:  as zkr_mutex_acquire(): if the session ends, the ticket queues again at the tail.
  * Cost:     1 round trip when free, 2 until it is queued behind others; the call waits for none.
  * Curator:  InterProcessSemaphoreMutex, which has no owning thread either.   Since: 0.1.
@@ -127,15 +127,14 @@ ZKR_API int zkr_mutex_request(zkr_mutex *m,
                               zkr_ticket **out);
 
 /**
- * Wait until the ticket is held or will not be.
+ * Wait until the ticket is held, has failed, or was lost or released.
  *
  * @t           borrowed.
- * @timeout_ms  of this wait, not of the ticket; 0 = only check, ZKR_FOREVER = no limit.
+ * @timeout_ms  limit of this wait, not of the ticket; 0 = only check, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK (held), ZKR_ETIMEDOUT (the timeout of this wait, or that of the ticket: zkr_ticket_state()
- * tells which), ZKR_ECANCELED (released, before or meanwhile), ZKR_ESESSION (lost), the
- * code of zkr_ticket_error() if the ticket has failed, ZKR_EINVAL, ZKR_ESYS, ZKR_ESTATE (in a
- * callback, or in a forked child).
+ * Returns ZKR_OK (held), ZKR_ETIMEDOUT (the timeout of this wait, or that of the ticket: zkr_ticket_state() shows
+ * which), ZKR_ECANCELED (released, before or meanwhile), ZKR_ESESSION (lost), the code of zkr_ticket_error() if the
+ * ticket has failed, ZKR_EINVAL, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -149,8 +148,8 @@ ZKR_API int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms);
  *
  * @t  borrowed; it still has to be destroyed.
  *
- * Returns ZKR_OK, also if it was waiting, had failed or was released before; ZKR_ESESSION (the hold
- * was lost; so does each further call), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, also if the ticket was waiting, had failed or was released before; ZKR_ESESSION (the hold was lost;
+ * further calls return this, too), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no: neither with options.wait_on_release nor for a running callback. zkr_client_flush() waits
  *           until the node is gone.
@@ -176,15 +175,16 @@ ZKR_API int zkr_ticket_release(zkr_ticket *t);
 ZKR_API int zkr_ticket_state(zkr_ticket *t);
 
 /**
- * How many contenders are in front of a ticket, by what the client has seen when it last looked at the queue.
+ * The number of contenders ahead of a ticket when the client last listed the queue.
  *
  * @t      borrowed.
  * @ahead  filled on success: 0 = held, 1 = next.
  *
- * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then
- * those that leave in the middle are counted on; nobody comes in front. With options.tell_queued of the lock, the
- * number becomes 1 as soon as the node right in front says since when it holds. For a multi-lock the number is that of
- * its longest queue, for permits the number of requests in front at the gate.
+ * The number may be too high: a client lists the queue when it joins, and when its turn comes near. Until then,
+ * contenders that leave the middle of the queue still count. It is never too low, because new contenders join at the
+ * tail. With options.tell_queued of the lock, the number becomes 1 as soon as the data of the node right ahead show
+ * that its contender holds. For a multi-lock the number is that of its longest queue; for permits it is the number of
+ * requests ahead in the queue for permits.
  *
  * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
  * child), ZKR_EINVAL.
@@ -196,18 +196,18 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
 ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
 
 /**
- * The contender right in front of a ticket, as the client last saw it. Needs options.tell_queued of the lock.
+ * The contender right ahead of a ticket, as the client last saw it. Needs options.tell_queued of the lock.
  *
  * @t    borrowed.
  * @out  filled on success: a list of one, owned by the caller, for zkr_contenders_free().
  *
- * A waiting client watches the node in front of its own, and reads it with that. It reads again when the node changes, as
- * when its holder writes since when it holds. `holds` is true if that node was the first in the queue. Behind a ticket or
- * thread of the same client the list tells of that one, with a `created_ms` of 0. Node data of more than 512 bytes are left
- * out. Of a multi-lock it is the one in front in its longest queue.
+ * A waiting client watches and reads the node right ahead of its own. It reads the node again when its data change, for
+ * instance when the holder adds the time of the grant. `holds` is true if that node was the first in the queue. If a
+ * ticket or thread of the same client is right ahead, the list has that one, with a `created_ms` of 0. Node data of
+ * more than 512 bytes are left out. For a multi-lock the list has the contender right ahead in its longest queue.
  *
- * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet; the ticket waits for permits, and not for a node; or the lock
- * has no tell_queued), ZKR_ESTATE (the ticket does not wait, or in a forked child), ZKR_ENOMEM, ZKR_EINVAL.
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet; the ticket waits for permits, not behind a node; or the
+ * lock has no tell_queued), ZKR_ESTATE (the ticket does not wait, or in a forked child), ZKR_ENOMEM, ZKR_EINVAL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -216,13 +216,13 @@ ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
 ZKR_API int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out);
 
 /**
- * Why a ticket is not held.
+ * The reason why a ticket is not held.
  *
  * @t  borrowed.
  *
- * Returns ZKR_OK while it waits or is held, and if it was released while held; the reason if it has
- * failed; ZKR_ESESSION if it was lost; ZKR_ECANCELED if it was released before it was held;
- * ZKR_EINVAL for NULL; ZKR_ESTATE in a forked child. zkr_last_error() has the reason in words.
+ * Returns ZKR_OK while the ticket waits or is held, and if it was released while held; the reason if it has failed;
+ * ZKR_ESESSION if it was lost; ZKR_ECANCELED if it was released before it was held; ZKR_EINVAL for NULL; ZKR_ESTATE in
+ * a forked child. zkr_last_error() then has the reason as text.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -260,7 +260,8 @@ ZKR_API int64_t zkr_ticket_valid_for_ms(zkr_ticket *t);
 ZKR_API int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token);
 
 /**
- * The number of the hold among those by one node. See zkr_mutex_pass(); 1 for tickets of other recipes.
+ * The number of the hold among the holds with the same node. See zkr_mutex_pass(); always 1 for recipes other than a
+ * mutex.
  *
  * @t     borrowed.
  * @pass  filled on success.
@@ -277,14 +278,14 @@ ZKR_API int zkr_ticket_pass(zkr_ticket *t, int64_t *pass);
  * Why the hold of a ticket was lost, and what the client had observed.
  *
  * @t     borrowed; its state is ZKR_TICKET_LOST.
- * @out   filled on success; what it points to lives until @t is destroyed or this is called again.
+ * @out   filled on success; its pointers are valid until @t is destroyed or this is called again.
  * @size  sizeof(zkr_lost) of the caller; a smaller (older) one is filled as far as it goes, the rest of a larger one is
  *        zeroed.
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (it was not lost, or has been released; or in a forked child).
  *
  * Blocks:   no.   Threads:  any.
- * Session:  with several nodes (permits, a multi-lock), about the first one that was lost.
+ * Session:  for a ticket with several nodes (permits, a multi-lock), the loss is that of the first lost node.
  * Cost:     no request.
  * Curator:  none.   Since: 0.1.
  */
@@ -308,8 +309,8 @@ ZKR_API int zkr_ticket_node(zkr_ticket *t, char *buf, size_t size);
 /**
  * Free a ticket that neither waits nor holds.
  *
- * @t  taken on success; NULL is a no-op. Pending callbacks are dropped. A running one is waited for, unless
- *     this is called from it.
+ * @t  taken on success; NULL is a no-op. Pending callbacks are dropped. This waits for a running callback, unless that
+ *     callback makes the call.
  *
  * Returns ZKR_OK, ZKR_EBUSY (it waits or is held, or a thread waits for it: release it first; nothing
  * happened), ZKR_ESTATE (in a forked child).
