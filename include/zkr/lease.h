@@ -91,8 +91,8 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   at a restart, because the lease is derived from zkr_client_session_timeout_ms().
  * - The client's server is not an observer that is served by another observer or follower (observerMasterPort).
  * - The leader's thread that pings the servers is never late by 3 % of a tick while the leader's other threads run.
- *   Unless options.server_tick_ms is set, it may be late by 0.265 of the session timeout less half a tick: 1.6 seconds
- *   for a session timeout of 10 seconds and a tick of 2 seconds.
+ *   Unless options.server_tick_ms is set, a longer delay is harmless, up to 0.265 of the session timeout less half a
+ *   tick: 1.6 seconds for a session timeout of 10 seconds and a tick of 2 seconds.
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
  * - The servers do not time sessions by the wall clock, as ClickHouse Keeper and RaftKeeper do.
  * - The ensemble never returns to older data: no data directory is emptied or replaced by an older copy, and no

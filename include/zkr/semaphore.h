@@ -123,9 +123,9 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  * raised.
  *
  * Returns ZKR_OK, ZKR_EINVAL, and as zkr_mutex_acquire() ZKR_ETIMEDOUT (too few were free), ZKR_ENOANSWER,
- * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT, ZKR_ENOMEM, ZKR_ESYS,
- * ZKR_ESTATE. After any error no permit is held, there is no ticket, and all nodes are deleted, or will be as soon as a server can
- * be reached.
+ * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE.
+ * After any error this call holds no permit and makes no ticket, and its nodes are deleted, or will be as soon as a
+ * server can be reached.
  *
  * Blocks:   yes, with no internal lock held. zkr_client_shutdown() ends the wait.
  * Threads:  any; no thread owns the permits.

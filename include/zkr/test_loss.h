@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file test_loss.h
- * Sessions that are ended, and nodes that are deleted, from outside. testing.h has the overview.
+ * Ends sessions and deletes nodes from outside. testing.h has the overview.
  */
 #ifndef ZKR_TEST_LOSS_H
 #define ZKR_TEST_LOSS_H
@@ -22,12 +22,13 @@ extern "C" {
  * @servers     connection string.
  * @session_id  as zkr_client_session_id() returns it.
  *
- * Its owner loses the connection, and is notified when it re-connects. Servers that were not started here may, one
- * time in fifty, leave that connection open and silent. The owner then notices after two thirds of its session timeout.
+ * The owner of the session loses its connection, and is notified when it re-connects. A server that this library has
+ * not started may leave that connection open and silent, about one time in fifty. The owner then notices the silence
+ * after two thirds of its session timeout.
  *
- * Returns ZKR_OK when the server that was asked has ended the session and deleted its ephemeral nodes, so that
- * the next in the queue gets its locks; ZKR_EINVAL, ZKR_ESESSION (the servers do not know the session: it has ended
- * before), ZKR_ENOANSWER.
+ * Returns ZKR_OK when the server has ended the session and deleted its ephemeral nodes, so that the next contenders get
+ * its locks; ZKR_EINVAL, ZKR_ESESSION (the servers do not know the session, because it had ended before),
+ * ZKR_ENOANSWER.
  *
  * Blocks:   yes, some milliseconds; 5 s when no server answers.   Threads:  any.
  * Session:  as if its timeout had passed.
@@ -37,10 +38,10 @@ extern "C" {
 ZKR_API int zkr_test_expire_session(const char *servers, int64_t session_id);
 
 /**
- * End the session of whoever holds a lock: zkr_test_expire_session().
+ * End the session of the holder of a lock, with zkr_test_expire_session().
  *
  * @servers  connection string.
- * @path     of a mutex, of a side of a read-write lock, of an election; "PATH/leases" of a semaphore.
+ * @path     path of a mutex, a read-write lock or an election; "PATH/leases" for a semaphore at PATH.
  *
  * Returns as zkr_test_expire_session(), ZKR_ENONODE if nobody holds, and the codes of zkr_mutex_contenders().
  *
@@ -51,7 +52,7 @@ ZKR_API int zkr_test_expire_session(const char *servers, int64_t session_id);
 ZKR_API int zkr_test_expire_holder(const char *servers, const char *path);
 
 /**
- * Delete the node of whoever holds a lock, as an administrator might: zkr_mutex_evict().
+ * Delete the node of the holder of a lock, as an administrator might, with zkr_mutex_evict().
  *
  * @servers  connection string.
  * @path     as for zkr_test_expire_holder().
@@ -59,7 +60,7 @@ ZKR_API int zkr_test_expire_holder(const char *servers, const char *path);
  * Returns ZKR_OK, ZKR_ENONODE if nobody holds, and the codes of zkr_mutex_contenders() and zkr_mutex_evict().
  *
  * Blocks:   yes, some milliseconds; 20 s when no server answers.   Threads:  any but callbacks of a client.
- * Session:  goes on; its owner is notified by its own watch.
+ * Session:  goes on; the watch of its owner reports the deletion.
  * Cost:     a session, and 2 requests.
  * Curator:  none.   Since: 0.1.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file test_proxy.h
- * Faults of connections, between a client and a server or between two servers. testing.h has the overview.
+ * Proxies that cause faults on connections, between a client and a server or between two servers. testing.h has the
+ * overview.
  */
 #ifndef ZKR_TEST_PROXY_H
 #define ZKR_TEST_PROXY_H
@@ -25,14 +26,13 @@ enum zkr_test_way {
     ZKR_TEST_BOTH_WAYS = 3  /**< both */
 };
 
-/** How to start a proxy. A field that is zero has its default. */
+/** Options of zkr_test_proxy_start(). Zero in a field means its default. */
 typedef struct zkr_test_proxy_options {
     size_t size;         /**< sizeof(zkr_test_proxy_options) */
-    const char *address; /**< IPv4 address to listen at; "127.0.0.1" */
-    int64_t port;        /**< port to listen at; a free one */
+    const char *address; /**< IPv4 address to listen on; default "127.0.0.1" */
+    int64_t port;        /**< port to listen on; default a free one */
     /**
-     * Not 0: for links between servers. Bytes are passed on; requests and replies are not
-     * recognised.
+     * Not 0: pass bytes on without recognising requests and replies, for links between servers.
      */
     int64_t raw;
 } zkr_test_proxy_options;
@@ -43,50 +43,51 @@ typedef struct zkr_test_proxy_options {
     }
 
 /**
- * Habits of servers that speak ZooKeeper's protocol and are not ZooKeeper, or are an old release. A sum of these makes
- * the server behind a proxy such a server.
+ * Habits of servers that speak ZooKeeper's protocol but are another program or an old release. A proxy imitates a sum
+ * of these habits.
  */
 enum zkr_test_habit {
     /**
-     * create2 (which libzookeeper sends when a create is to answer with a Stat), createContainer and createTTL are not
-     * known: the connection is closed at such a request. The session goes on; what the client sent before is executed,
-     * and what has no answer yet gets none. ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
+     * The server does not know create2 (which libzookeeper sends for a create that returns a Stat), createContainer and
+     * createTTL, and closes the connection at such a request. The session goes on. Earlier requests are executed, but
+     * those without an answer get none. ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
      */
     ZKR_TEST_NO_CREATE2 = 1,
-    /** The same for createContainer and createTTL alone. ClickHouse Keeper 26.2 to 26.6. */
+    /** As ZKR_TEST_NO_CREATE2, but only for createContainer and createTTL. ClickHouse Keeper 26.2 to 26.6. */
     ZKR_TEST_NO_CONTAINERS = 2,
     /**
-     * With one of the two above: the request is answered with -6 (unimplemented), ahead of the answers that are still
-     * due, and then the connection is closed. ZooKeeper 3.4, with ZKR_TEST_NO_CREATE2, and any later release at an
-     * operation that it does not know.
+     * With one of the two above: the server first answers the unknown request with -6 (unimplemented), ahead of the
+     * answers that are still due, and then closes the connection. ZooKeeper 3.4 (with ZKR_TEST_NO_CREATE2), and any
+     * later release at an operation that it does not know.
      */
     ZKR_TEST_REFUSES = 4,
     /**
-     * Each connection gets a new session, so a client that comes back finds that its session has expired. At the server
-     * the old one lives on with its ephemeral nodes until it times out. To end it before, give
-     * zkr_test_expire_session() the server itself. ClickHouse Keeper.
+     * Each connection gets a new session, so a client that re-connects finds that its session has expired. At the
+     * server the old session lives on with its ephemeral nodes until it times out. To end it earlier, call
+     * zkr_test_expire_session() with the address of the server, not of the proxy. ClickHouse Keeper.
      */
     ZKR_TEST_NEW_SESSIONS = 8,
     /**
-     * The `cversion` of a node, from which clients compute the next sequence number, is also raised each time that data
-     * of a child is set. The proxy raises it in Stats, by the changes whose answers have passed it. ClickHouse Keeper.
+     * Each change of a child's data also raises the `cversion` of the parent, from which clients compute the next
+     * sequence number. The proxy raises the `cversion` in Stats by the number of changes whose answers have passed the
+     * proxy. ClickHouse Keeper.
      */
     ZKR_TEST_COUNTS_CHANGES = 16,
     /**
-     * A new connection gets session 0, and is closed. Existing connections stay open: zkr_test_proxy_drop() ends them.
+     * A new connection gets session 0, and is closed. Existing connections stay open until zkr_test_proxy_drop().
      * ClickHouse Keeper without a leader.
      */
     ZKR_TEST_NO_LEADER = 32
 };
 
-/** What has passed a proxy. A request is a message that has an answer of its own, pings excepted. */
+/** Counts of what has passed a proxy. A request is any message that gets an answer of its own, except a ping. */
 typedef struct zkr_test_counts {
     int64_t connections; /**< accepted so far */
-    int64_t open;        /**< of them, with a client now */
-    int64_t requests;    /**< of clients */
+    int64_t open;        /**< connections open now */
+    int64_t requests;    /**< from clients */
     int64_t replies;     /**< to requests */
     int64_t events;      /**< of watches */
-    int64_t pings;       /**< of clients */
+    int64_t pings;       /**< from clients */
     int64_t bytes[2];    /**< to the server, to clients */
 } zkr_test_counts;
 
@@ -121,7 +122,7 @@ ZKR_API int zkr_test_proxy_start(zkr_test_proxy **out,
 ZKR_API int zkr_test_proxy_stop(zkr_test_proxy *p);
 
 /**
- * Where it listens: "127.0.0.1:PORT". Open the client under test with this.
+ * The address at which a proxy listens: "127.0.0.1:PORT". Open the client under test with this address.
  *
  * @p  borrowed.
  *
@@ -152,7 +153,7 @@ ZKR_API int zkr_test_proxy_target(zkr_test_proxy *p, const char *target);
  *
  * @p  borrowed.
  *
- * Returns ZKR_OK when that has happened; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK when the proxy has done this; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   for one turn of the proxy's thread, like all functions below.   Threads:  any.
  * Cost:     no request.
@@ -219,7 +220,8 @@ ZKR_API int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms);
 ZKR_API int zkr_test_proxy_heal(zkr_test_proxy *p);
 
 /**
- * Break the connection right before a request reaches the server: it is never executed. Once; new connections work.
+ * Break the connection right before a request reaches the server, which never executes it. This happens once; new
+ * connections work.
  *
  * @p  borrowed.
  * @n  which request from now on, of all clients: 1 = the next; 0 = none after all.
@@ -233,8 +235,8 @@ ZKR_API int zkr_test_proxy_heal(zkr_test_proxy *p);
 ZKR_API int zkr_test_proxy_lose_request(zkr_test_proxy *p, int n);
 
 /**
- * Break the connection right after a request has been passed on: the server executes it, and the client gets no
- * answer. Once; new connections work.
+ * Break the connection right after the proxy has passed a request on: the server executes it, and the client gets no
+ * answer. This happens once; new connections work.
  *
  * @p  borrowed.
  * @n  which request from now on, of all clients: 1 = the next; 0 = none after all.
@@ -248,13 +250,14 @@ ZKR_API int zkr_test_proxy_lose_request(zkr_test_proxy *p, int n);
 ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
 
 /**
- * Give the server behind the proxy habits of servers that are not ZooKeeper, from the next message on.
+ * Make the server behind the proxy behave like servers that are not ZooKeeper, from the next message on.
  *
  * @p       borrowed.
- * @habits  a sum of enum zkr_test_habit, in place of those before; 0 = none. They stay until the next call, also over
- *          zkr_test_proxy_heal(). With `raw` they have no effect.
+ * @habits  a sum of enum zkr_test_habit, which replaces the earlier habits; 0 = none. Habits stay until the next call,
+ *          even across zkr_test_proxy_heal(). They have no effect with `raw`.
  *
- * Returns as zkr_test_proxy_cut(); ZKR_EINVAL also for no such sum, and for ZKR_TEST_REFUSES with nothing to refuse.
+ * Returns as zkr_test_proxy_cut(); ZKR_EINVAL also if @habits is no such sum, and for ZKR_TEST_REFUSES without an
+ * operation to refuse.
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -263,7 +266,7 @@ ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
 ZKR_API int zkr_test_proxy_habits(zkr_test_proxy *p, int habits);
 
 /**
- * What has passed.
+ * Return the counts of what has passed the proxy.
  *
  * @p     borrowed.
  * @out   receives the counts.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file test_server.h
- * Servers and ensembles of your own. testing.h has the overview.
+ * Starts and stops servers and ensembles of your own. testing.h has the overview.
  */
 #ifndef ZKR_TEST_SERVER_H
 #define ZKR_TEST_SERVER_H
@@ -19,25 +19,25 @@ extern "C" {
 typedef struct zkr_test_server zkr_test_server;
 typedef struct zkr_test_ensemble zkr_test_ensemble;
 
-/** How to start servers. A field that is zero has its default. Everything is borrowed during the call. */
+/** Options of servers. Zero in a field means its default, given last. All pointers are borrowed during the call. */
 typedef struct zkr_test_server_options {
     size_t size; /**< sizeof(zkr_test_server_options) */
-    /** milliseconds, 500: zoo.cfg's tickTime. A session lasts at least two. */
+    /** tickTime in zoo.cfg, in milliseconds; sessions last at least two ticks; 500 */
     int64_t tick_ms;
     int64_t min_session_ms;     /**< the shortest session timeout granted; 2 ticks */
     int64_t max_session_ms;     /**< the longest; 20 ticks */
-    int64_t init_limit;         /**< in ticks, 20: initLimit */
-    int64_t sync_limit;         /**< in ticks, 10: syncLimit */
+    int64_t init_limit;         /**< initLimit, in ticks; 20 */
+    int64_t sync_limit;         /**< syncLimit, in ticks; 10 */
     int64_t container_check_ms; /**< how often empty containers are deleted; 60000 */
     /** Not 0: wait for the disk at each write, as servers in production do. */
     int64_t fsync;
     const char *config; /**< more lines for zoo.cfg; NULL = none */
-    /** more arguments for Java, with spaces between, shorter than 256 together; NULL = none */
+    /** further arguments for Java, separated by spaces, together shorter than 256 bytes; NULL = none */
     const char *jvm_arguments;
     /**
-     * For ensembles: called for each pair of servers. Returns the port through which server @from reaches the port
-     * @port of server @to: that of a proxy with option `raw` between the two. May be called again with other ports.
-     * Indexes count from 0. NULL = they connect directly.
+     * For ensembles: called for each pair of servers. Returns the port through which server @from reaches port @port of
+     * server @to: the port of a proxy with option `raw`. May be called again with other ports. Indexes start at 0. NULL
+     * = the servers connect directly.
      */
     int (*link_port)(void *ctx, int from, int to, int port);
     void *link_ctx; /**< for link_port */
@@ -54,9 +54,10 @@ typedef struct zkr_test_server_options {
  * @out      on success, a server that is ready; end it with zkr_test_server_stop().
  * @options  NULL = defaults.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ENOANSWER (it ended, as it does if $ZKR_TEST_CLASSPATH names a jar that
- * is not there, or was not ready within a minute; the message quotes its log), ZKR_ESYS (neither $ZKR_TEST_CLASSPATH nor
- * Debian's jar of ZooKeeper, no Java, no directory, no port, no process). After an error nothing is left.
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ENOANSWER (the server ended, for instance because a jar of
+ * $ZKR_TEST_CLASSPATH is missing, or it was not ready within a minute; the message quotes its log), ZKR_ESYS (neither
+ * $ZKR_TEST_CLASSPATH nor Debian's jar of ZooKeeper, no Java, no directory, no port, no process). After an error
+ * nothing is left.
  *
  * Blocks:   yes, about a second.
  * Threads:  one that lives as long as the server is needed.
@@ -93,7 +94,7 @@ ZKR_API int zkr_test_server_stop(zkr_test_server *s);
 ZKR_API const char *zkr_test_server_host(const zkr_test_server *s);
 
 /**
- * Its directory: `zoo.cfg`, `log`, `data`.
+ * The directory of a server, which has `zoo.cfg`, `log` and `data`.
  *
  * @s  borrowed.
  *
@@ -106,11 +107,11 @@ ZKR_API const char *zkr_test_server_host(const zkr_test_server *s);
 ZKR_API const char *zkr_test_server_dir(const zkr_test_server *s);
 
 /**
- * Its process.
+ * The process of a server.
  *
  * @s  borrowed.
  *
- * Returns the process id; 0 while it does not run, and in a forked child; ZKR_EINVAL for NULL.
+ * Returns the process id; 0 while the server does not run, and in a forked child; ZKR_EINVAL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -119,12 +120,13 @@ ZKR_API const char *zkr_test_server_dir(const zkr_test_server *s);
 ZKR_API int zkr_test_server_pid(const zkr_test_server *s);
 
 /**
- * Freeze a server, by SIGSTOP: connections stay open, and nothing is answered. No session ends in the
- * meantime. When the server goes on, it gives each session its full timeout again.
+ * Freeze a server with SIGSTOP: its connections stay open, but it does not answer. No session ends in the meantime.
+ * When the server continues, it gives each session its full timeout again.
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, also when it was frozen; ZKR_EINVAL, ZKR_ESTATE (it does not run, or in a forked child).
+ * Returns ZKR_OK, also if the server was frozen already; ZKR_EINVAL, ZKR_ESTATE (it does not run, or in a forked
+ * child).
  *
  * Blocks:   until it is frozen.   Threads:  any.
  * Cost:     no request.
@@ -133,7 +135,7 @@ ZKR_API int zkr_test_server_pid(const zkr_test_server *s);
 ZKR_API int zkr_test_server_freeze(zkr_test_server *s);
 
 /**
- * Let a frozen server go on, by SIGCONT.
+ * Continue a frozen server with SIGCONT.
  *
  * @s  borrowed.
  *
@@ -146,11 +148,11 @@ ZKR_API int zkr_test_server_freeze(zkr_test_server *s);
 ZKR_API int zkr_test_server_thaw(zkr_test_server *s);
 
 /**
- * Kill a server, by SIGKILL. zkr_test_server_restart() brings it back.
+ * Kill a server with SIGKILL. zkr_test_server_restart() starts it again.
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, also when it did not run; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, also if the server did not run; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   until the process is gone.   Threads:  any.
  * Cost:     no request.
@@ -162,11 +164,11 @@ ZKR_API int zkr_test_server_kill(zkr_test_server *s);
  * Kill a server if it runs, and start it again on the same port.
  *
  * @s     borrowed.
- * @wipe  not 0: without its data, and so without its sessions. Do not wipe a server of an ensemble if the others
- *        that run are not a majority.
+ * @wipe  not 0: delete its data first, and with them its sessions. Wipe a server of an ensemble only if the other
+ *        running servers are a majority.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOANSWER (it was not ready within a minute; in an ensemble it needs a majority),
- * ZKR_ESYS, ZKR_ESTATE (in a forked child). After an error it still has to be stopped.
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOANSWER (the server was not ready within a minute; in an ensemble this needs a
+ * majority), ZKR_ESYS, ZKR_ESTATE (in a forked child). After an error the server must still be stopped.
  *
  * Blocks:   yes, about a second.
  * Threads:  one that lives as long as the server is needed.
@@ -180,7 +182,7 @@ ZKR_API int zkr_test_server_restart(zkr_test_server *s, int wipe);
  *
  * @out      on success, an ensemble of servers that are all ready; end it with zkr_test_ensemble_stop().
  * @n        number of servers, 1 to 9.
- * @options  for each of them; NULL = defaults.
+ * @options  for each server; NULL = defaults.
  *
  * Returns as zkr_test_server_start().
  *
@@ -207,7 +209,7 @@ ZKR_API int zkr_test_ensemble_start(zkr_test_ensemble **out,
 ZKR_API int zkr_test_ensemble_stop(zkr_test_ensemble *e);
 
 /**
- * Where its servers listen: "127.0.0.1:PORT,127.0.0.1:PORT,…".
+ * The addresses of an ensemble's servers: "127.0.0.1:PORT,127.0.0.1:PORT,…".
  *
  * @e  borrowed.
  *
@@ -220,12 +222,12 @@ ZKR_API int zkr_test_ensemble_stop(zkr_test_ensemble *e);
 ZKR_API const char *zkr_test_ensemble_hosts(const zkr_test_ensemble *e);
 
 /**
- * One of its servers.
+ * One server of an ensemble.
  *
  * @e      borrowed.
  * @index  from 0, in the order of zkr_test_ensemble_hosts().
  *
- * Returns the server, owned by the ensemble; NULL when there is none.
+ * Returns the server, owned by the ensemble; NULL if there is no such server.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -3,8 +3,8 @@
  * @file testing.h
  * Servers of your own and faults on demand, for tests of programs that use locks.
  *
- * A program must do the right thing when it loses a lock that it holds. With this library a test can make that
- * happen. It is not part of libzkrecipes: link with `pkg-config --libs zkrecipes-testing`, or with
+ * A program must do the right thing when it loses a lock that it holds. With this library a test can cause such a loss.
+ * The library is not part of libzkrecipes: link with `pkg-config --libs zkrecipes-testing`, or with
  * `zkrecipes::testing` of CMake.
  *
  *     zkr_test_server_start(&server, NULL);
@@ -15,34 +15,35 @@
  *
  * | fault | function | the holder is notified |
  * |---|---|---|
- * | its session ends | zkr_test_expire_holder() | when it re-connects: in less than a second |
+ * | its session ends | zkr_test_expire_holder() | when it re-connects, in less than a second |
  * | its node is deleted | zkr_test_delete_holder() | in milliseconds, once it has held for a tenth of its session timeout |
- * | its connection breaks, and works again | zkr_test_proxy_drop() | never: it keeps the lock |
+ * | its connection breaks, and works again | zkr_test_proxy_drop() | never, because it keeps the lock |
  * | it is cut off | zkr_test_proxy_cut() | when its lease ends, before its session does |
  * | nothing gets through | zkr_test_proxy_silence() | when its lease ends |
  * | a request or its answer is lost | zkr_test_proxy_lose_request(), zkr_test_proxy_lose_reply() | never |
  * | servers freeze or die | zkr_test_server_freeze(), zkr_test_server_kill() | when its lease ends |
  *
- * The last column is about holders with this library, on servers started here. Only the faults that end the lease show
- * how zkr_mutex_valid_for_ms() counts down. When a session is ended from outside, or a node is deleted, the servers give
- * the lock to the next at once, and nothing can notify the holder before.
+ * The last column applies to holders that use zkrecipes, on servers that this library has started. Only the faults that
+ * end the lease show how zkr_mutex_valid_for_ms() counts down. When a session is ended from outside, or a node is
+ * deleted, the servers grant the lock to the next contender at once, and nothing can notify the holder earlier.
  *
- * **Habits** are what servers do that speak the protocol and are not ZooKeeper: zkr_test_proxy_habits() has a server do
- * it for as long as you want.
+ * **Habits** are deviations of servers that speak the protocol but are not ZooKeeper. zkr_test_proxy_habits() imitates
+ * them for as long as you want.
  *
  * **Servers** are child processes. Each listens on free ports of 127.0.0.1, and has a directory of its own below
- * $TMPDIR or /tmp, with its log. Both are removed by stop, and when your process exits. If your process is killed, its
- * servers die, too, and the first program that starts a server ten minutes later or more removes the directory. Any
- * number of programs can run servers at the same time. A server starts in about a second. It needs Java and ZooKeeper's
- * jar: on Debian and Ubuntu the packages default-jre-headless and zookeeper. Set $ZKR_TEST_JAVA to use another java,
- * and $ZKR_TEST_CLASSPATH to use other jars: "DIR/zookeeper.jar:DIR/lib/...", as for Java's -cp.
+ * $TMPDIR or /tmp, with its log. The stop function, or the exit of your process, ends the server and removes the
+ * directory. If your process is killed, its servers die, too. The first program that starts a server ten minutes later
+ * or more then removes the directory. Any number of programs can run servers at the same time. A server starts in about
+ * a second. It needs Java and ZooKeeper's jar: on Debian and Ubuntu the packages default-jre-headless and zookeeper.
+ * Set $ZKR_TEST_JAVA to use another java, and $ZKR_TEST_CLASSPATH to use other jars: "DIR/zookeeper.jar:DIR/lib/...",
+ * as for Java's -cp.
  *
  * On Linux, a server also dies when the **thread** that started it ends. Start servers from a thread that stays.
  *
- * **Fork.** A forked child cannot use its parent's servers and proxies: all functions that say so return
- * ZKR_ESTATE. It may connect to them, and start its own.
+ * **Fork.** A forked child cannot use its parent's servers and proxies: all functions that list this case return
+ * ZKR_ESTATE. The child may connect to them, and start its own.
  *
- * Call no function here while another thread stops the same object. Otherwise all may be called from any thread.
+ * All functions may be called from any thread, but not while another thread stops the same object.
  */
 #ifndef ZKR_TESTING_H
 #define ZKR_TESTING_H

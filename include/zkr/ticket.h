@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file ticket.h
- * Tickets: places in the queue of a lock, which become holds. The code that has the handle owns the ticket, not a
- * thread.
+ * A place in the queue of a lock, and the hold that it becomes. No thread owns it: all code with the handle may use it.
  *
- * A ticket is to a program without threads what zkr_mutex_acquire() is to a thread. You request the ticket. It waits in
- * the same queue as threads and other tickets of all processes, first come, first served. It becomes a hold that any
- * thread may use and release. Use tickets in programs with an event loop, and for holds that one thread acquires and
- * another releases.
+ * A ticket acquires a lock without a waiting thread. You request the ticket. It waits in the same queue as threads and
+ * other tickets of all processes, first come, first served. It becomes a hold that any thread may use and release. Use
+ * tickets in programs with an event loop, and for holds that one thread acquires and another releases.
  *
  * A ticket is not re-entrant: two tickets exclude each other, and they exclude threads, even if all
  * belong to one mutex object.
@@ -186,8 +184,8 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  * that its contender holds. For a multi-lock the number is that of its longest queue; for permits it is the number of
  * requests ahead in the queue for permits.
  *
- * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
- * child), ZKR_EINVAL.
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has answered yet), ZKR_ESTATE (the ticket does not wait and is not held, or
+ * in a forked child), ZKR_EINVAL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file version.h
- * The version of this library. The number lives here and nowhere else; the build reads it.
+ * The version of this library. This file is the only place of the number; the build reads it here.
  *
- * Versions are semantic. Before 1.0 an incompatible change raises MINOR; from 1.0 on only MAJOR may
- * break. The SONAME, libzkrecipes.so.0, numbers such changes separately.
+ * Versions are semantic. Before 1.0 an incompatible change raises MINOR; from 1.0 on it raises MAJOR. The SONAME,
+ * libzkrecipes.so.0, numbers incompatible changes separately.
  */
 #ifndef ZKR_VERSION_H
 #define ZKR_VERSION_H
@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /**
- * The version of the library that is loaded, which may differ from the header's.
+ * The version of the loaded library, which may differ from that of the header.
  *
  * Returns "MAJOR.MINOR.PATCH", a constant; never NULL.
  *

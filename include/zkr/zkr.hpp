@@ -3,15 +3,17 @@
  * @file zkr.hpp
  * The library for C++17 and later: values that clean up after themselves, durations of std::chrono, exceptions.
  *
- * Header only. What it wraps is explained in the C headers, and get() returns the C handle for all that is not here.
+ * Header only. The C headers explain everything that this header wraps. get() returns the C handle, for functions that
+ * are not wrapped.
  *
- * **Errors** are exceptions of type zkr::error; their code() compares with ZKR_E… codes by zkr::make_error_code() and with
- * std::errc. Destructors and unlock() throw nothing: a hold that was lost is reported by release(), on_lost and valid_for().
+ * **Errors** are exceptions of type zkr::error; their code() compares with std::errc, and with ZKR_E… codes through
+ * zkr::make_error_code(). Destructors and unlock() throw nothing: release(), on_lost and valid_for() report a lost
+ * hold.
  *
- * **Callbacks** are std::functions and run on the client's dispatch thread. An exception that leaves one ends the program,
- * as one that leaves a std::thread does: a holder that could not be told of its loss must not go on.
+ * **Callbacks** are std::functions and run on the client's dispatch thread. An exception that leaves a callback ends
+ * the program, like one that leaves a std::thread, because a holder that cannot be notified of its loss must not go on.
  *
- * **Lifetime.** A client outlives what was made with it, and a lock outlives its holds.
+ * **Lifetime.** A client must outlive all objects that were made with it, and a lock must outlive its holds.
  */
 #ifndef ZKR_ZKR_HPP
 #define ZKR_ZKR_HPP
@@ -34,7 +36,7 @@ using std::chrono::milliseconds;
 
 /** A wait without a limit. */
 inline constexpr milliseconds forever = milliseconds::max();
-/** Returned by valid_for() when the client's probes are turned off. It is negative, so no work fits into it. */
+/** Returned by valid_for() when the client's probes are turned off. Negative, so no work fits into this time. */
 inline constexpr milliseconds unknown{ZKR_UNKNOWN};
 
 /** The category of ZKR_E… codes. */
@@ -76,7 +78,7 @@ class error : public std::system_error
     std::runtime_error text_; /* copies without throwing */
 };
 
-/** How long a call may take: any duration. It is rounded up; 0 and less is a try, a thousand years are without limit. */
+/** The longest time for a call: any duration, rounded up. 0 or less = a try; a thousand years or more = no limit. */
 struct limit {
     template <typename Rep, typename Period>
     limit(const std::chrono::duration<Rep, Period> &time)
@@ -92,7 +94,7 @@ struct limit {
 namespace detail
 {
 
-/* The time until @deadline. A distant one is counted in seconds of type double, as ticks would overflow. */
+/* The time until @deadline, computed in double seconds if the deadline is distant, because ticks would overflow. */
 template <typename Clock, typename Duration>
 limit until(const std::chrono::time_point<Clock, Duration> &deadline)
 {
@@ -111,7 +113,7 @@ inline void must(int rc)
     }
 }
 
-/* An acquire ends without the lock: by another's hold, or by its time. */
+/* Returns true if an acquire has the lock, false at its deadline. Throws on other errors. */
 inline bool obtained(int rc)
 {
     if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
@@ -131,7 +133,7 @@ std::int64_t token_of(int (*get)(Handle *, std::int64_t *), Handle *handle)
     return token;
 }
 
-/* Paths and ids of any length that the library has. */
+/* Returns a path or id. The buffer has room for the longest that the library returns. */
 template <typename Handle>
 std::string text_of(int (*get)(Handle *, char *, std::size_t), Handle *handle)
 {
@@ -149,7 +151,7 @@ T *made(Create create, Args... args)
     return object;
 }
 
-/* Deletes by a function of the library. */
+/* A deleter that calls a destroy function of the library. */
 template <auto Destroy> struct deleter {
     template <typename T> void operator()(T *object) const noexcept
     {
@@ -157,7 +159,7 @@ template <auto Destroy> struct deleter {
     }
 };
 
-/* Calls a callback of the options at @options. */
+/* Calls the callback @member of @options, if it is set. */
 template <typename Options, typename Fn, typename... Args>
 void call(void *options, Fn Options::*member, const Args &...args) noexcept
 {
@@ -166,12 +168,12 @@ void call(void *options, Fn Options::*member, const Args &...args) noexcept
     }
 }
 
-/* The options of a lock in C, with callbacks of C++. */
+/* C options of a lock, with C++ callbacks. */
 template <typename Options> struct lock_options : Options {
     explicit lock_options(const Options &init) : Options(init) {}
     std::function<void(const zkr_lost &)> on_lost;
     std::function<void()> on_revoke; /* if set, the node is watched */
-    /* With warn_ms. */
+    /* needs warn_ms */
     std::function<void(std::int64_t fencing_token, std::int64_t left_ms)> on_warn;
 
     const Options *wired() noexcept
@@ -196,7 +198,7 @@ template <typename Options> struct lock_options : Options {
 
 } // namespace detail
 
-/** zkr_client_options with callbacks of C++. */
+/** zkr_client_options with C++ callbacks. */
 struct client_options : zkr_client_options {
     client_options() : zkr_client_options ZKR_CLIENT_OPTIONS_INIT {}
     std::function<void(int state)> on_state;
@@ -217,7 +219,7 @@ struct client_options : zkr_client_options {
     }
 };
 
-/** A connection that outlives its sessions. It may be moved. */
+/** A connection that outlives its sessions. A client may be moved. */
 class client
 {
   public:
@@ -231,7 +233,7 @@ class client
     }
 
     client(client &&) noexcept = default;
-    /** First closes the client that is replaced: its last callbacks need its options. */
+    /** First closes the replaced client, whose last callbacks need its options. */
     client &operator=(client &&other) noexcept
     {
         client_ = std::move(other.client_);
@@ -240,12 +242,12 @@ class client
     }
 
     zkr_client *get() const noexcept { return client_.get(); }
-    /** For how long from now the session is surely alive. */
+    /** The time from now for which the session is surely alive. */
     milliseconds valid_for() const
     {
         return milliseconds(zkr_client_valid_for_ms(get()));
     }
-    /** Wait until all that was released is confirmed gone. False: not in time. */
+    /** Wait until all released nodes are confirmed gone. False: not in time. */
     bool flush(limit time)
     {
         return detail::obtained(zkr_client_flush(get(), time.ms));
@@ -255,9 +257,9 @@ class client
     {
         return detail::obtained(zkr_client_finish(get(), time.ms));
     }
-    /** Move to another server, with all that is held, after a random pause of at most 10 s. */
+    /** Move to another server, with all holds, after a random pause of at most 10 s. */
     void rebalance() { detail::must(zkr_client_rebalance(get())); }
-    /** End every wait on the client, and keep what is held. */
+    /** End every wait on the client, and keep all holds. */
     void shutdown() { detail::must(zkr_client_shutdown(get())); }
 
   private:
@@ -265,7 +267,7 @@ class client
     std::unique_ptr<zkr_client, detail::deleter<zkr_client_close>> client_;
 };
 
-/** What a thread can lock: a mutex, a side of a shared_mutex, or a handle of C, borrowed. Meets TimedLockable. */
+/** Locked by a thread: a mutex, a side of a shared_mutex, or a borrowed C handle. Meets TimedLockable. */
 class lockable
 {
   public:
@@ -284,7 +286,7 @@ class lockable
         return rc == ZKR_EOWNERDEAD;
     }
     bool try_lock() { return try_lock_for(milliseconds::zero()); }
-    /** False: held by another, or no server said in time who holds. */
+    /** False: held by another, or no server reported the holder in time. */
     bool try_lock_for(limit time)
     {
         return detail::obtained(zkr_mutex_acquire(mutex_, time.ms));
@@ -298,7 +300,7 @@ class lockable
     /** unlock() that throws: ZKR_ESESSION if the hold had been lost. Call std::unique_lock::release() first. */
     void release() { detail::must(zkr_mutex_release(mutex_)); }
 
-    /** Of the calling thread's hold, as the next two. 0 = not surely held. */
+    /** The remaining lease of the calling thread's hold. 0 = not surely held. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_mutex_valid_for_ms(mutex_));
@@ -316,12 +318,12 @@ class lockable
     zkr_mutex *mutex_;
 };
 
-/** zkr_mutex_options with callbacks of C++. */
+/** zkr_mutex_options with C++ callbacks. */
 struct mutex_options : detail::lock_options<zkr_mutex_options> {
     mutex_options() : lock_options(zkr_mutex_options ZKR_MUTEX_OPTIONS_INIT) {}
 };
 
-/** A fair, re-entrant mutex across threads, processes and hosts: for std::unique_lock, std::lock_guard, std::scoped_lock. */
+/** A fair, re-entrant mutex across threads, processes and hosts, for std::unique_lock and the like. */
 class mutex : public lockable
 {
   public:
@@ -337,12 +339,12 @@ class mutex : public lockable
     mutex_options options_;
 };
 
-/** zkr_rwlock_options with callbacks of C++. */
+/** zkr_rwlock_options with C++ callbacks. */
 struct shared_mutex_options : detail::lock_options<zkr_rwlock_options> {
     shared_mutex_options() : lock_options(zkr_rwlock_options ZKR_RWLOCK_OPTIONS_INIT) {}
 };
 
-/** A fair read-write lock: the writer is locked by std::unique_lock and the like, the reader by std::shared_lock. */
+/** A fair read-write lock. std::unique_lock and the like lock the writer, std::shared_lock locks the reader. */
 class shared_mutex : public lockable
 {
   public:
@@ -356,7 +358,7 @@ class shared_mutex : public lockable
     {
         mutex_ = zkr_rwlock_writer(lock_.get());
     }
-    /** The side of the readers; the shared_mutex itself is that of the writer. */
+    /** The reader side; the shared_mutex itself is the writer side. */
     lockable &reader() noexcept { return reader_; }
 
     void lock_shared() { reader_.lock(); }
@@ -375,7 +377,7 @@ class shared_mutex : public lockable
     lockable reader_;
 };
 
-/** A hold that no thread owns: it moves between threads, and the end of its scope releases it. */
+/** A hold that no thread owns. It can move between threads; its destructor releases it. */
 class hold
 {
   public:
@@ -389,10 +391,10 @@ class hold
         detail::must(
             zkr_ticket_wait(ticket, ZKR_FOREVER)); /* the request has the limit */
     }
-    /** Takes a ticket over, of a semaphore or a multi-lock for instance. */
+    /** Takes over a ticket, for instance of a semaphore or a multi-lock. */
     explicit hold(zkr_ticket *ticket) noexcept : ticket_(ticket) {}
 
-    /** 0 = not surely held. */
+    /** The remaining lease. 0 = not surely held. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_ticket_valid_for_ms(get()));
@@ -403,7 +405,7 @@ class hold
     }
     std::int64_t pass() const { return detail::token_of(zkr_ticket_pass, get()); }
     std::string node() const { return detail::text_of(zkr_ticket_node, get()); }
-    /** The end of the scope does this, too, but cannot say that the hold had been lost (ZKR_ESESSION). */
+    /** Release now. Throws with ZKR_ESESSION if the hold had been lost, which the destructor cannot report. */
     void release() { detail::must(zkr_ticket_release(get())); }
     zkr_ticket *get() const noexcept { return ticket_.get(); }
 
@@ -418,13 +420,13 @@ class hold
     std::unique_ptr<zkr_ticket, give_up> ticket_;
 };
 
-/** zkr_leader_latch_options with callbacks of C++. */
+/** zkr_leader_latch_options with C++ callbacks. */
 struct leader_latch_options : zkr_leader_latch_options {
     leader_latch_options() : zkr_leader_latch_options ZKR_LEADER_LATCH_OPTIONS_INIT {}
     std::function<void(std::int64_t fencing_token)> on_gain;
     std::function<void(const zkr_lost &)> on_loss;
     std::function<void(std::error_code)> on_failed;
-    /** With warn_ms. */
+    /** Needs warn_ms. */
     std::function<void(std::int64_t fencing_token, std::int64_t left_ms)> on_warn;
 
     const zkr_leader_latch_options *wired() noexcept
@@ -450,7 +452,7 @@ struct leader_latch_options : zkr_leader_latch_options {
     }
 };
 
-/** A candidate of an election; leaves it at the end of its scope. */
+/** A candidate of an election. Its destructor leaves the election. */
 class leader_latch
 {
   public:
@@ -474,16 +476,16 @@ class leader_latch
         (void)zkr_leader_latch_destroy(latch_);
     }
 
-    /** A candidate from here on; it may be stopped and started again. */
+    /** Become a candidate. Possible again after each stop. */
     void start() { detail::must(zkr_leader_latch_start(latch_)); }
     void stop(bool notify = false)
     {
         detail::must(zkr_leader_latch_stop(latch_, notify ? ZKR_LATCH_NOTIFY
                                                           : ZKR_LATCH_SILENT));
     }
-    /** While it is not fit it is no candidate. */
+    /** Set whether the latch may lead. An unfit latch is no candidate. */
     void set_fit(bool fit) { detail::must(zkr_leader_latch_set_fit(latch_, fit)); }
-    /** False: it does not lead yet. */
+    /** Wait until the latch leads. False: not in time. */
     bool await(limit time)
     {
         return detail::obtained(zkr_leader_latch_await(latch_, time.ms));
@@ -492,22 +494,22 @@ class leader_latch
     {
         return zkr_leader_latch_has_leadership(latch_);
     }
-    /** Leadership in the term with this token alone. 0 = does not surely lead in it. */
+    /** The time from now for which the latch surely leads in the term with this token. 0 = it does not. */
     milliseconds valid_for(std::int64_t fencing_token) const noexcept
     {
         return milliseconds(zkr_leader_latch_term_valid_for_ms(latch_, fencing_token));
     }
-    /** Leadership in whichever term. 0 = does not surely lead, or on_loss has not returned yet. */
+    /** The time from now for which the latch surely leads, in any term. 0 = does not surely lead, or on_loss has not returned yet. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
     }
-    /** The token of the present term. Call this when the work of the term begins. */
+    /** The token of the current term. Call this when the work of the term begins. */
     std::int64_t fencing_token() const
     {
         return detail::token_of(zkr_leader_latch_fencing_token, latch_);
     }
-    /** The id of the leader, whichever process it is in. */
+    /** The id of the current leader, of any process. */
     std::string leader() const
     {
         return detail::text_of(zkr_leader_latch_leader, latch_);
