@@ -161,10 +161,10 @@ typedef struct zkr_client_options {
     int64_t more_auth_count; /**< entries of more_auth */
     /**
      * Connect by TLS, with these PEM files: "CA,CERTIFICATE,KEY", and ",PASSWORD" if the key has one; NULL = no TLS.
-     * The port must be one for TLS (secureClientPort). The files are read again for each connection. If libzookeeper
-     * was built without OpenSSL, as Debian's was, zkr_client_open() fails with ZKR_EINVAL: use stunnel. libzookeeper
-     * accepts any server whose certificate is signed by that CA or by one that this machine trusts; it does not compare
-     * names.
+     * The server's port must be its secureClientPort. libzookeeper reads the files again for each connection. If
+     * libzookeeper was built without OpenSSL, as Debian's was, zkr_client_open() fails with ZKR_EINVAL: use stunnel.
+     * libzookeeper accepts any server whose certificate is signed by that CA or by one that this machine trusts; it
+     * does not compare names.
      */
     const char *tls_cert;
     /**

@@ -64,7 +64,7 @@ typedef struct zkr_contender {
 /**
  * The number of entries of a list.
  *
- * @list  borrowed; NULL has 0.
+ * @list  borrowed; NULL counts as empty.
  *
  * Returns the number.
  *

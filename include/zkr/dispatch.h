@@ -20,7 +20,7 @@ extern "C" {
  * For a client with options.dispatch_by_application. Call this whenever zkr_client_event_fd() is readable. A callback
  * that is posted during the call runs in the next call, so the call ends even if callbacks cause others. The client
  * works without such calls, too: it renews leases, and grants and loses locks. But then the application is not
- * notified, and a latch whose on_loss is pending reports no leadership. No blocking function waits for this one.
+ * notified, and a latch whose on_loss is pending reports no leadership. No blocking function depends on these calls.
  * zkr_leader_latch_stop() itself runs the callbacks of its latch, in the calling thread, because it reports the loss
  * before it returns.
  *

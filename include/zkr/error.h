@@ -22,8 +22,8 @@ extern "C" {
  * All codes: name, value, whether a repeated call may succeed, text. New codes are only appended.
  *
  * At its deadline, an acquire returns ZKR_ETIMEDOUT if another contender holds the lock, and ZKR_ENOANSWER if no server
- * has reported the holder, for lack of a connection or of an answer. At the deadline of any other wait, ZKR_ETIMEDOUT
- * is returned.
+ * has reported the holder, for lack of a connection or of an answer. Every other wait returns ZKR_ETIMEDOUT at its
+ * deadline.
  */
 #define ZKR_ERROR_MAP(X)                                                               \
     X(OK, 0, false, "success")                                                         \

@@ -224,10 +224,11 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  *
  * @l  borrowed.
  *
- * Returns true if it does. Returns false after the end of the lease (the leader's work must have stopped by then),
- * until on_loss of an earlier term has returned, for NULL, and in a forked child. The result may turn true again in the
- * same term: if a late answer renews the lease before on_loss is called, and with step_down_when_suspended after a
- * re-connect in the same session. Without that option, a term is over for good once on_loss has been called.
+ * Returns true if it does. The result is false from the end of the lease on, when the leader's work must have stopped.
+ * It is also false before on_loss of an earlier term has returned, for NULL, and in a forked child. The result may turn
+ * true again in the same term: if a late answer renews the lease before on_loss is called, and with
+ * step_down_when_suspended after a re-connect in the same session. Without that option, a term is over for good once
+ * on_loss has been called.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a remembered state.

@@ -34,7 +34,7 @@
  * | `zkr_session_timeout_seconds` | gauge | the shortest that was granted to the session, as zkr_client_session_timeout_ms() returns it |
  * | `zkr_lease_bound_seconds` | gauge | the remaining lease; 0 = not sure, also while nothing is held; missing if probes are turned off |
  * | `zkr_sessions_total` | counter | established |
- * | `zkr_expirations_total` | counter | sessions that ended otherwise than by zkr_client_close() |
+ * | `zkr_expirations_total` | counter | sessions that ended without zkr_client_close() |
  * | `zkr_reconnects_total` | counter | connections made again within a session |
  * | `zkr_requests_total` | counter | sent to ZooKeeper, pings excepted |
  * | `zkr_probes_total` | counter | of these, lease probes |
@@ -64,14 +64,14 @@ typedef struct zkr_stats {
     int64_t probes;     /**< of these, lease probes */
     int64_t grants;     /**< locks granted (leaderships too), re-entries excepted */
     int64_t losses;     /**< holds lost before they were released */
-    int64_t held;       /**< held now */
-    int64_t waiting;    /**< in a queue now */
+    int64_t held;       /**< current holds */
+    int64_t waiting;    /**< current waiters */
     /** Nodes released or given up and not yet confirmed gone, and kept nodes. */
     int64_t pending_deletes;
     int64_t dropped_log; /**< log lines dropped because the callback was too slow */
     /** Grants after a wait for another contender. */
     int64_t contended;
-    /** Sessions that ended otherwise than by zkr_client_close(). */
+    /** Sessions that ended without zkr_client_close(). */
     int64_t expirations;
     /** How long ago the last write that a quorum answered was sent; -1 = none in this session. */
     int64_t last_answer_ms;

@@ -50,8 +50,8 @@ typedef struct zkr_multi_lock_options {
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
     /**
-     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on.
-     * Costs one or two requests more for each path.
+     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on. Costs one or two
+     * more requests for each path.
      */
     int64_t watch_node;
     int64_t

@@ -42,10 +42,11 @@
  *   zkr_contenders and `zkr status` show the idle client as the holder. The owner text and the time of the grant in the
  *   node are those of the first hold.
  * - Threads of this client can overtake a contender of another client until this client notices the contender, a moment
- *   after the contender's node was made. The contender must wait for that event and for the delete. In zkr_stats,
- *   pending_deletes includes a kept node with which nobody holds, but held does not. zkr_client_flush(),
- *   zkr_client_shutdown() and zkr_mutex_destroy() of the mutex that held last delete the kept node. The loss of a kept
- *   node is neither reported nor counted.
+ *   after the contender's node was made. The contender must wait for that event and for the delete.
+ *
+ * In zkr_stats, pending_deletes includes a kept node with which nobody holds, but held does not. zkr_client_flush(),
+ * zkr_client_shutdown() and zkr_mutex_destroy() of the mutex that held last delete the kept node. The loss of a kept
+ * node is neither reported nor counted.
  *
  * **Robust.** With options.robust a holder learns that the previous holder ended without release: its process died, its
  * thread ended, its session was lost, or its node was deleted. zkr_mutex_acquire() then acquires the lock and returns
@@ -118,8 +119,8 @@ typedef struct zkr_mutex_options {
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
     /**
-     * Not 0: notice from the grant on if somebody deletes the node; 0: from the first lease probe
-     * on, about a tenth of the session timeout later. Costs one or two requests more.
+     * Not 0: notice from the grant on if somebody deletes the node; 0: from the first lease probe on, about a tenth of
+     * the session timeout later. Costs one or two more requests.
      */
     int64_t watch_node;
     zkr_mutex_revoke_fn on_revoke; /**< NULL = none; implies watch_node */
@@ -331,7 +332,7 @@ ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
  * options.keep_ms.
  *
  * The pair (token, pass) grows from holder to holder; the token is compared first. A resource that must also refuse
- * earlier holders of the same client compares both. Re-entry keeps the pass. Passes may have gaps.
+ * earlier holders of the same client compares both. Re-entry keeps the pass. Pass numbers may have gaps.
  *
  * @m     borrowed.
  * @pass  filled on success.

@@ -21,10 +21,9 @@ typedef struct zkr_node {
     size_t length; /**< bytes of data */
     /** Version of the data, for zoo_set_op_init() (guard.h); 0 = never changed. */
     int64_t version;
-    int64_t czxid;      /**< id of the transaction that created it */
-    int64_t created_ms; /**< creation, by the leading server's clock, since 1970 */
-    /** The session that owns an ephemeral node; 0 = not ephemeral: persistent or a container, which servers do not
-     * report. */
+    int64_t czxid;      /**< id of the transaction that created the node */
+    int64_t created_ms; /**< time of its creation, since 1970, by the leader's clock */
+    /** Session of an ephemeral node; 0 = a persistent node or a container, which servers do not distinguish. */
     int64_t owner;
 } zkr_node;
 

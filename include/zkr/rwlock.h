@@ -72,8 +72,8 @@ typedef struct zkr_rwlock_options {
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
     /**
-     * Not 0: notice from the grant on if somebody deletes the node; 0: from the first lease probe
-     * on. Costs one or two requests more.
+     * Not 0: notice from the grant on if somebody deletes the node; 0: from the first lease probe on. Costs one or two
+     * more requests.
      */
     int64_t watch_node;
     /** Called with the side that shall release; NULL = none; implies watch_node. */
@@ -81,8 +81,7 @@ typedef struct zkr_rwlock_options {
     void *on_revoke_ctx;
     int64_t
         tell_queued; /**< not 0: ZKR_TICKET_QUEUED and zkr_ticket_ahead(), see zkr_mutex_options */
-    int64_t
-        warn_ms; /**< warn before the lease of a hold ends, see zkr_mutex_options */
+    int64_t warn_ms; /**< warn before the lease of a hold ends, see zkr_mutex_options */
     /** Called with the side that holds, or with the writer if a thread holds both; NULL = none; needs warn_ms. */
     zkr_mutex_warn_fn on_warn;
     void *on_warn_ctx;

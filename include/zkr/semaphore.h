@@ -72,8 +72,8 @@ typedef struct zkr_semaphore_options {
     /** Not 0: missing parents become persistent, not container, nodes. */
     int64_t persistent_parent;
     /**
-     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on.
-     * Costs one or two requests more for each node.
+     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on. Costs one or two
+     * more requests for each node.
      */
     int64_t watch_node;
     int64_t warn_ms; /**< lease left at ZKR_TICKET_WARNED, see zkr_mutex_options */

@@ -38,7 +38,7 @@ typedef struct zkr_survey_entry {
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
     const zkr_contender *holder;
-    /** Number of holders. Semaphore: of held permits. Recipe with unknown order: of all contenders. */
+    /** Number of holders; for a semaphore, of held permits; for a recipe of unknown order, of all contenders. */
     int64_t held;
     int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
     /** Number of waiters; ZKR_UNKNOWN (lease.h) for ZKR_KIND_NODE, or if the order of the recipe is not known. */
@@ -79,7 +79,7 @@ ZKR_API int zkr_survey_read(zkr_client *c,
                             zkr_survey **out);
 
 /**
- * The number of entries.
+ * The number of entries of a survey.
  *
  * @s  borrowed; NULL has 0.
  *
@@ -92,7 +92,7 @@ ZKR_API int zkr_survey_read(zkr_client *c,
 ZKR_API size_t zkr_survey_count(const zkr_survey *s);
 
 /**
- * Entry @i, ordered by path.
+ * Entry @i of a survey. Entries are ordered by path.
  *
  * @s  borrowed.
  * @i  below zkr_survey_count().

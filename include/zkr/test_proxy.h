@@ -50,7 +50,7 @@ enum zkr_test_habit {
     /**
      * The server does not know create2 (which libzookeeper sends for a create that returns a Stat), createContainer and
      * createTTL, and closes the connection at such a request. The session goes on. Earlier requests are executed, but
-     * those without an answer get none. ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
+     * unanswered ones stay unanswered. ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
      */
     ZKR_TEST_NO_CREATE2 = 1,
     /** As ZKR_TEST_NO_CREATE2, but only for createContainer and createTTL. ClickHouse Keeper 26.2 to 26.6. */
@@ -92,7 +92,8 @@ typedef struct zkr_test_counts {
 } zkr_test_counts;
 
 /**
- * Start a proxy: clients that connect to it reach a server, and each fault below affects them.
+ * Start a proxy. Clients that connect to the proxy reach a server through it, and the faults below affect these
+ * clients.
  *
  * @out      the proxy on success; end it with zkr_test_proxy_stop().
  * @target   "host:port" of the server, IPv4; the first if there are several. It need not run yet.
@@ -195,7 +196,7 @@ ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
  *
  * @p     borrowed.
  * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both; with both, a round trip takes twice @ms longer.
- * @ms    milliseconds; 0 ends it.
+ * @ms    milliseconds; 0 ends the delay.
  *
  * Returns as zkr_test_proxy_cut().
  *
@@ -206,8 +207,8 @@ ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
 ZKR_API int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms);
 
 /**
- * End every fault of this proxy, including those that wait for a request. Habits stay: zkr_test_proxy_habits(p, 0)
- * ends these.
+ * End every fault of this proxy, including those that wait for a request. Habits stay until zkr_test_proxy_habits(p,
+ * 0).
  *
  * @p  borrowed.
  *

@@ -19,16 +19,17 @@ extern "C" {
 typedef struct zkr_test_server zkr_test_server;
 typedef struct zkr_test_ensemble zkr_test_ensemble;
 
-/** Options of servers. Zero in a field means its default, given last. All pointers are borrowed during the call. */
+/** Options of servers. Zero in a field means its default. All pointers are borrowed during the call. */
 typedef struct zkr_test_server_options {
     size_t size; /**< sizeof(zkr_test_server_options) */
-    /** tickTime in zoo.cfg, in milliseconds; sessions last at least two ticks; 500 */
+    /** tickTime in zoo.cfg, in milliseconds; default 500. Sessions last at least two ticks. */
     int64_t tick_ms;
-    int64_t min_session_ms;     /**< the shortest session timeout granted; 2 ticks */
-    int64_t max_session_ms;     /**< the longest; 20 ticks */
-    int64_t init_limit;         /**< initLimit, in ticks; 20 */
-    int64_t sync_limit;         /**< syncLimit, in ticks; 10 */
-    int64_t container_check_ms; /**< how often empty containers are deleted; 60000 */
+    int64_t min_session_ms; /**< shortest timeout granted; default 2 ticks */
+    int64_t max_session_ms; /**< longest timeout granted; default 20 ticks */
+    int64_t init_limit;     /**< initLimit, in ticks; default 20 */
+    int64_t sync_limit;     /**< syncLimit, in ticks; default 10 */
+    int64_t
+        container_check_ms; /**< interval of deletes of empty containers; default 60000 */
     /** Not 0: wait for the disk at each write, as servers in production do. */
     int64_t fsync;
     const char *config; /**< more lines for zoo.cfg; NULL = none */
@@ -125,8 +126,8 @@ ZKR_API int zkr_test_server_pid(const zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, also if the server was frozen already; ZKR_EINVAL, ZKR_ESTATE (it does not run, or in a forked
- * child).
+ * Returns ZKR_OK, also if the server was frozen already; ZKR_EINVAL, ZKR_ESTATE (the server does not run, or in a
+ * forked child).
  *
  * Blocks:   until it is frozen.   Threads:  any.
  * Cost:     no request.
@@ -139,7 +140,7 @@ ZKR_API int zkr_test_server_freeze(zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (it does not run, or in a forked child).
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (the server does not run, or in a forked child).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -73,8 +73,7 @@ enum zkr_ticket_state {
     ZKR_TICKET_LOST = 4,     /**< it was held, and was lost */
     ZKR_TICKET_RELEASED = 5, /**< after zkr_ticket_release() */
     ZKR_TICKET_QUEUED = 6,   /**< only in callbacks: WAITING, behind others */
-    ZKR_TICKET_WARNED =
-        7 /**< only in callbacks: HELD, and the lease is about to end */
+    ZKR_TICKET_WARNED = 7 /**< only in callbacks: HELD, and the lease is about to end */
 };
 
 /**
