@@ -27,7 +27,7 @@ struct zkr__claim {
     bool live; /* not GONE yet, so the engine has a reference */
     bool reserves : 1;            /* room is reserved for the watch on its own node */
     bool keeps_lease : 1;         /* counted in the client's `prepared` */
-    bool stands : 1, in_line : 1; /* of its directory: keep.h */
+    bool stands : 1, in_line : 1; /* counted in keep->standing; in keep->line */
     /* admitted: its node is being created. awaits_admission: the claim is in line (admission.h). */
     bool admitted : 1, awaits_admission : 1;
     /* FINDING: the write before the list was answered; the servers do not support such a write. */
@@ -225,8 +225,8 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
 
 /*
- * A claim needs the lease from now on: schedule a probe, so late that a short hold or wait costs none. If little of the
- * lease is left, probe at once.
+ * Schedule a probe for a claim that needs the lease from now on: at once if little of the lease is left, else so late
+ * that a short hold or wait costs no probe.
  */
 void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
 /* After a step: note whether the client has to keep the lease for the claim. */

@@ -144,8 +144,9 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 /* --- after a revocation request --- */
 
 /*
- * Overwrite the request that the owner knows with our text. The write fails on a newer request, which is then seen.
- * Nothing is written to the node of a leader latch (zkr__queue_act()), or if our own text looks like a request.
+ * Overwrite the request that the owner knows with our text. A newer request makes the write fail, so that request is
+ * not lost. Nothing is written to the node of a leader latch (zkr__queue_act()), or if our own text looks like a
+ * request.
  */
 static void restore(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -184,8 +185,8 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
 }
 
 /*
- * Create all levels at once; a level that exists is no error. The create of our node, sent next, shows whether this was
- * enough.
+ * Request the creates of all levels of the path at once. A level that exists is no error. The create of our node, which
+ * follows, shows whether all parents exist.
  */
 static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
 {

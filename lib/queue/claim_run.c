@@ -254,7 +254,7 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         claim->quiet_at = zkr__now(c) + refusal_pause(c, claim->k.refusals);
     }
     if (todo & ZKR__DO_QUIET) {
-        /* READY: when all others are READY, the member would have to wait for this answer. */
+        /* A READY member watches later, so that it need not wait for the answer when all others are READY. */
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY) &&
                        claim->k.phase != ZKR__READY;
         int64_t pause = zkr__claim_wants_metadata(&claim->k) ? metadata_pause(c) : 0;
@@ -459,7 +459,8 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     unsigned todo = zkr__claim_step(&claim->k, &e);
     ZKR__MUST_NOT(c, zkr__claim_step_invariant(&was, &e, &claim->k));
     ZKR__MUST_NOT(c, zkr__claim_invariant(&claim->k));
-    zkr__claim_recount_bytes(claim); /* first: the owner may make another claim */
+    /* Recount first, because the owner may make another claim at once. */
+    zkr__claim_recount_bytes(claim);
     record_hand_over(claim, before, was.look, e.kind);
     /* A claim that begins to leave makes room in the directory. */
     bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
@@ -501,7 +502,8 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     if (zkr__claim_take_answer(claim, tag, answer, &e)) {
         zkr__claim_run(claim, e);
         if (e.kind == ZKR__EV_GOT_OWN && e.unwatched && claim->reserves) {
-            zkr__claim_tell(claim, ZKR__EV_QUIET); /* it preceded the reservation */
+            /* The get was sent before room for the watch was reserved. */
+            zkr__claim_tell(claim, ZKR__EV_QUIET);
         }
         zkr__claims_let_in(claim->engine);
     }

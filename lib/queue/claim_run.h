@@ -13,7 +13,7 @@ void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
  * free the claim.
  */
 void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
-/* The same with an event that has only a @kind. */
+/* Like zkr__claim_run(), with an event that has only a @kind. */
 void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED;
 
 /*

@@ -105,7 +105,7 @@ enum zkr__phase {
     ZKR__CONFIRMING, /* nothing blocks us; the get of our own node must find it */
     ZKR__PROVING,    /* first, but the session may end: a write must be answered */
     ZKR__HELD,
-    ZKR__DOUBTED,  /* held until the lease bound passed; a write may prove it again */
+    ZKR__DOUBTED,  /* the lease bound passed; a write may prove the hold again */
     ZKR__REMOVING, /* deleting our node, until a delete succeeds */
     ZKR__GONE      /* our node does not exist, and nothing is left to do */
 };
@@ -124,7 +124,7 @@ enum zkr__event_kind {
     ZKR__EV_AHEAD_GONE, /* the node ahead was deleted, or no longer blocks */
     /* The node ahead belongs to a claim of this client, which has just released its hold. */
     ZKR__EV_AHEAD_RELEASED,
-    /* The same, but a write of that claim's owner may still arrive. */
+    /* Like AHEAD_RELEASED, but a write of that claim's owner may still arrive. */
     ZKR__EV_AHEAD_WRITES,
     /*
      * The node ahead belongs to another process of this host, which reports that it released its hold. The node still
@@ -234,19 +234,19 @@ enum zkr__action {
     ZKR__DO_REMOVE = 1 << 8, /* delete our node */
     /* Notify the claims of this client behind us that our node is no longer in their way. */
     ZKR__DO_STEP_ASIDE = 1 << 9,
-    /* The same, but a write of ours may still arrive. */
+    /* Like DO_STEP_ASIDE, but a write of ours may still arrive. */
     ZKR__DO_LET_LOOK = 1 << 10,
-    ZKR__DO_RETRY = 1 << 11, /* PAUSE_OVER after a pause */
-    ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when it is time for another write */
-    ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
+    ZKR__DO_RETRY = 1 << 11, /* deliver PAUSE_OVER after a pause */
+    ZKR__DO_PACE = 1 << 12,  /* deliver PAUSE_OVER at the next probe time */
+    ZKR__DO_QUIET = 1 << 13, /* deliver QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 14,
     ZKR__DO_NOTIFY = 1 << 15,  /* the outcome changed: notify the owner */
     ZKR__DO_RESTORE = 1 << 16, /* overwrite the last reported request with our text */
     ZKR__DO_TELL_REVOCATION = 1 << 17, /* notify the owner of a revocation request */
     ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node, if it exists, by a reader's */
-    ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
+    ZKR__DO_LINE_UP = 1 << 19,    /* deliver PAUSE_OVER on admission */
     ZKR__DO_ASK_OWNER = 1 << 20,  /* which session owns the node at our path? */
-    ZKR__DO_LOOK_LATER = 1 << 21, /* QUIET after a while that grows with `refusals` */
+    ZKR__DO_LOOK_LATER = 1 << 21, /* deliver QUIET; `refusals` lengthen the delay */
     ZKR__DO_GET_BEFORE = 1 << 22, /* get the node before the node ahead, with a watch */
     ZKR__DO_CHECK_OWN = 1 << 23   /* get our node, behind the list, without a watch */
 };
@@ -317,7 +317,7 @@ struct zkr__claim_state {
     int told;         /* version of the last revocation request reported to the owner */
 };
 
-/* The same request may succeed when it is sent again. */
+/* True if the same request may succeed when it is sent again. */
 static inline bool zkr__worth_retrying(int code)
 {
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
@@ -435,7 +435,7 @@ zkr__step zkr__watch_own;
 /* Schedule the get that sets the watch on our own node, unless the get was tried already. */
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 
-/* The same request may succeed when it is sent again. False: it would be refused again. */
+/* Like zkr__worth_retrying(), but for requests of a hold, which repeats a request also after memory ran out. */
 bool zkr__worth_repeating(int code);
 /* During a hold: notify the owner of a revocation request, once, and overwrite the request with our text. */
 zkr__step zkr__heed;

@@ -63,7 +63,7 @@ static unsigned on_before_changed(struct zkr__claim_state *k,
     return e->connected ? ZKR__DO_GET_BEFORE : 0;
 }
 
-/* After a re-connection, the events are worthless: what lists have shown remains valid. */
+/* After a re-connection, events prove nothing. Only what lists have shown of the nodes ahead remains valid. */
 static void look_no_further(struct zkr__claim_state *k)
 {
     if (k->look == ZKR__PREPARED) {
@@ -98,7 +98,8 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     bool soon = e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
                 k->look == ZKR__BEHIND_TWO || e->near;
     if (soon && k->own != ZKR__OWN_SEEN) {
-        return ahead | zkr__watch_own(k, e); /* a grant soon needs the watch */
+        /* A grant that follows soon needs the watch. */
+        return ahead | zkr__watch_own(k, e);
     }
     return ahead | zkr__look_later(k);
 }

@@ -59,12 +59,14 @@ struct zkr__scratch {
 struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list, by prev and next: all claims */
-    struct zkr__claim *held; /* list, by row_prev and row_next: holds, in probe order */
+    /* List, by row_prev and row_next: holds, in the order of their probes. */
+    struct zkr__claim *held;
     /* CLOCK_BOOTTIME: look by then which holds are to be warned; 0 = none. By a lease with that bound. */
     int64_t warn_at, warn_until;
-    struct zkr__claim *line; /* list, by row_prev and row_next: await admission */
-    int joining;             /* claims whose nodes are being created */
-    int joining_max;         /* lower in some tests */
+    /* List, by row_prev and row_next: claims that wait for admission. */
+    struct zkr__claim *line;
+    int joining;     /* claims whose nodes are being created */
+    int joining_max; /* lower in some tests */
     /* Bytes of the nodes that claims have or create, and the maximum, which is lower in some tests. */
     int64_t node_bytes, node_bytes_max;
     int64_t last_token; /* fencing token of the last create that was answered */

@@ -44,7 +44,7 @@ enum zkr__group_state {
 struct zkr__group {
     const struct zkr__hold_queues *queues;
     enum zkr__group_state state;
-    int failure;                 /* FAILED, or about to fail: the reason; 0 = none */
+    int failure;                 /* ZKR_E… of a failed or failing group; 0 = none */
     int detail;                  /* ZooKeeper's code for the failure, or 0 */
     struct zkr__queue *fails_in; /* the queue at fault; NULL = no single queue */
     /* Called when the state or the first claim has changed. May free the group. */

@@ -341,7 +341,8 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
         zkr__clock_deadline(started, hold->once ? zkr__hold_try_ms(c) : timeout_ms);
     hold->failure = hold->detail = 0;
     count(hold, WAITS, 0);
-    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* reported by claim */
+    /* If no session will come, the claim fails with the reason. */
+    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED;
     if (hold->once && !zkr__connected(c) && !refused) {
         give_up(hold, ZKR_ENOANSWER);
     } else {

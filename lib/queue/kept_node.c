@@ -115,7 +115,8 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     if (keep->until == 0) {
         int64_t until = zkr__clock_deadline(zkr__now(claim->q->c), claim->q->keep_ms);
-        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* of the watch */
+        /* When to doubt the watch on the children. */
+        int64_t doubts_at = zkr__engine_doubts_at(claim->engine);
         zkr__keep_begin(claim, until < doubts_at ? until : doubts_at);
     }
     claim->on_change = NULL;
@@ -136,7 +137,7 @@ static struct zkr__claim *find_free(struct zkr__queue *q) ZKR__LOCKED
     return claim;
 }
 
-/* If the lease bound of the kept claim has passed, end the claim like a hold. */
+/* A kept claim whose lease bound has passed is not taken, but ends like a hold. */
 bool zkr__claim_take(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry)

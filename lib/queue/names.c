@@ -55,7 +55,8 @@ static enum zkr__name_kind kind_of(const char *name, size_t len)
  */
 static bool is_sign(const char *name, size_t minus, int64_t magnitude)
 {
-    const int64_t least = ZKR__SEQUENCE_LIMIT + 1; /* of the most negative number */
+    /* The magnitude of the lowest negative number. */
+    const int64_t least = ZKR__SEQUENCE_LIMIT + 1;
     bool alone = minus == 0 || name[minus - 1] == '-' || name[minus - 1] == '_';
     return magnitude == least || (magnitude < least && alone);
 }

@@ -30,7 +30,7 @@ enum {
     ZKR__NAME_ROOM = ZKR__PROTECTED_LEN + sizeof("__READ__") - 1 + sizeof("-2147483648")
 };
 
-/* Servers number children by a signed 32-bit count that ends here. Beyond this limit, numbers repeat. */
+/* The highest value of the signed 32-bit count by which servers number children. After it, numbers repeat. */
 #define ZKR__SEQUENCE_LIMIT INT64_C(2147483647)
 /* From this number on, the client warns, and restarts the count when a path is left empty. */
 #define ZKR__SEQUENCE_WARN (INT64_C(1) << 30)

@@ -68,9 +68,9 @@ struct zkr__verdict
 zkr__rule_any(const struct zkr__children *children, size_t self, int64_t unused);
 
 /*
- * The reader of a read-write lock. All children ahead of a reader block it, of any recipe, except readers. The reader
- * watches the nearest of these children. (Curator's reader watches the furthest, so each writer in a line of writers
- * wakes all readers behind the line.) A downgrade ahead makes no difference to a reader.
+ * The reader of a read-write lock. Every child ahead of a reader blocks the reader, whatever its recipe, unless the
+ * child is a reader. The reader watches the nearest child that blocks. (Curator's reader watches the furthest, so each
+ * writer in a line of writers wakes all readers behind the line.) A downgrade ahead makes no difference to a reader.
  */
 struct zkr__verdict
 zkr__rule_reader(const struct zkr__children *children, size_t self, int64_t unused);

@@ -182,9 +182,11 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
         return ZKR__DO_NOTIFY | zkr__look_later(k);
     }
     if (k->own == ZKR__OWN_ASKED && k->phase == ZKR__DOUBTED) {
-        return zkr__enter(k, e, ZKR__DOUBTED); /* answered after the get */
+        /* The answer to a new check arrives after the answer to the get. */
+        return zkr__enter(k, e, ZKR__DOUBTED);
     }
-    if (k->own == ZKR__OWN_ASKED) { /* the get will show whether it is ours */
+    /* The get in flight will show whether the node is still ours. */
+    if (k->own == ZKR__OWN_ASKED) {
         k->phase = ZKR__CONFIRMING;
         return 0;
     }
@@ -292,7 +294,8 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->phase = ZKR__LISTING; /* the answer to the list follows */
     }
     k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-    if (e->unwatched && k->phase == ZKR__READY) { /* a member needs it */
+    /* A READY member is granted by an old list, so it needs the watch. */
+    if (e->unwatched && k->phase == ZKR__READY) {
         return zkr__fail_claim(k, e, ZKR_ELIMIT);
     }
     k->unchecked = false;

@@ -4,9 +4,7 @@
 #include "queue/engine_state.h"
 #include "session/bound.h"
 
-/*
- * Returns when (CLOCK_BOOTTIME) @ms of the lease, or a @part-th of the session timeout if that is less, will be left.
- */
+/* Returns when (CLOCK_BOOTTIME) only @ms of the lease will be left, or a @part-th of the session timeout if less. */
 static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 {
     int64_t most = c->session_ms / part;

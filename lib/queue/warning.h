@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warns the owner of a hold, once, when less than the queue's warn_ms is left of the lease. A claim whose warning is
- * due is marked DUE, and its on_change notifies the owner, which clears the mark. All functions need the client's lock.
+ * due is marked DUE, and its on_change notifies the owner. The mark stays until the owner gets the warning. All
+ * functions need the client's lock.
  */
 #ifndef ZKR_QUEUE_WARNING_H
 #define ZKR_QUEUE_WARNING_H

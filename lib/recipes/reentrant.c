@@ -255,7 +255,8 @@ static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
     bool sure = zkr__hold_check(&writer->hold);
     separate(reader);
     zkr__hold_move(&writer->hold, &reader->hold);
-    post_warning(&reader->hold, reader->lock); /* the writer's call cannot find it */
+    /* The writer's call no longer finds this hold. */
+    post_warning(&reader->hold, reader->lock);
     if (sure) {
         zkr__claim_downgrade(reader->hold.claim);
     }
