@@ -180,7 +180,7 @@ enum { ZKR__OWNER_TEXT_MAX = 1024 };
 void zkr__claim_fill_data(const struct zkr__claim *claim,
                           struct zkr__creation *creation,
                           char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
-/* The same data with holder metadata, allocated. NULL: no metadata to write, or out of memory. */
+/* Returns the same data followed by holder metadata, allocated. NULL: no metadata to write, or out of memory. */
 char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len) ZKR__LOCKED;
 
 /* Write a new path, with a new GUID, into claim->node. Returns 0 or errno. */

@@ -119,7 +119,7 @@ const char *zkr__claim_invariant(const struct zkr__claim_state *k)
 
 /* --- a step --- */
 
-/* Does the claim lose its node in this step? */
+/* Returns whether the claim loses its node in this step. */
 static bool parts(const struct zkr__claim_state *before,
                   const struct zkr__claim_state *after)
 {

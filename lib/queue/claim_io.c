@@ -588,8 +588,8 @@ static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__L
 }
 
 /*
- * Judge the claim by its node's number alone, if that decides as a list would. Out of memory to record the node ahead,
- * a list follows.
+ * Judge the claim by its node's number alone, if that decides as a list would. If memory for the node ahead runs out, a
+ * list follows.
  */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED

@@ -99,11 +99,11 @@ enum zkr__phase {
     ZKR__CREATING,   /* create and list are sent together */
     ZKR__FINDING,    /* the create's reply is lost: write, list, search for our GUID */
     ZKR__ADOPTING,   /* our name was found by its GUID: get the node, and list */
-    ZKR__LISTING,    /* our node exists; what is its place? */
+    ZKR__LISTING,    /* our node exists; a list will show its place */
     ZKR__PARKED,     /* behind another node */
     ZKR__READY,      /* a member that nothing blocks waits until all are READY */
     ZKR__CONFIRMING, /* nothing blocks us; the get of our own node must find it */
-    ZKR__PROVING,    /* first, but the session may end: a write must be answered */
+    ZKR__PROVING,    /* nothing blocks us; a write must prove the session alive */
     ZKR__HELD,
     ZKR__DOUBTED,  /* the lease bound passed; a write may prove the hold again */
     ZKR__REMOVING, /* deleting our node, until a delete succeeds */
@@ -134,7 +134,7 @@ enum zkr__event_kind {
     ZKR__EV_AHEAD_CHANGED, /* what the claim watches changed, which used up the watch */
     ZKR__EV_GOT_BEFORE,  /* answer to the get, with a watch, of the node before: code */
     ZKR__EV_BEFORE_GONE, /* the node before the node ahead was deleted */
-    ZKR__EV_BEFORE_CHANGED, /* that node changed, which used up the watch */
+    ZKR__EV_BEFORE_CHANGED, /* the same node changed, which used up its watch */
     ZKR__EV_OWN_GONE,       /* our node was deleted */
     ZKR__EV_OWN_CHANGED,    /* its data changed, which used up the watch */
     ZKR__EV_OWN_UNCHECKED,  /* a server refused to check whether our node exists */
@@ -282,7 +282,7 @@ struct zkr__claim_state {
     enum zkr__phase phase : 8;
     enum zkr__phase next : 8; /* PAUSED: the phase to enter afterwards */
     enum zkr__own_watch own : 8;
-    enum zkr__then then : 8; /* PARKED: from the verdict */
+    enum zkr__then then : 8; /* PARKED: what follows, from the verdict */
     enum zkr__departure departure : 4;
     enum zkr__downgrade downgrade : 4;
     enum zkr__metadata metadata : 8;

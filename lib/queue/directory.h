@@ -61,7 +61,7 @@ struct zkr__directory {
     int refs; /* from queues, claims, and requests in flight */
     /* Number of sessions that have ended. Answers of an earlier generation are dropped. */
     unsigned generation;
-    unsigned departures; /* changes when a claim of ours begins to leave, or left */
+    unsigned departures; /* counts the steps of our claims that are leaving */
     uint16_t
         joining; /* nodes being created; at most one group or joining_max at a time */
     bool listing : 1;     /* a list is in flight */

@@ -61,7 +61,7 @@ struct zkr__engine {
     struct zkr__claim *claims; /* list, by prev and next: all claims */
     /* List, by row_prev and row_next: holds, in the order of their probes. */
     struct zkr__claim *held;
-    /* CLOCK_BOOTTIME: look by then which holds are to be warned; 0 = none. By a lease with that bound. */
+    /* When (CLOCK_BOOTTIME) to check for holds to warn, computed for the lease bound warn_until; 0 = never. */
     int64_t warn_at, warn_until;
     /* List, by row_prev and row_next: claims that wait for admission. */
     struct zkr__claim *line;

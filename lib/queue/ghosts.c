@@ -92,7 +92,7 @@ static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
     }
 }
 
-/* The client is deleting the nodes of this session, so a missing node no longer proves the end of the session. */
+/* Record that the session is alive, so that a missing node of the session no longer proves its end. */
 static void doubt(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost;

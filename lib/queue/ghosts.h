@@ -31,7 +31,7 @@ struct zkr__ghost *zkr__ghosts_of_session(const struct zkr__engine *engine) ZKR_
 void zkr__ghosts_add(struct zkr__engine *engine, struct zkr__ghost *ghosts) ZKR__LOCKED;
 /* Called when the client is connected, after the requests that must precede all writes are sent. */
 void zkr__ghosts_connected(struct zkr__engine *engine) ZKR__LOCKED;
-/* The owner has released the lost hold of the node at @path: delete the node now. */
+/* Delete the node at @path now, because its owner has released the lost hold. */
 void zkr__ghost_let_go(struct zkr__engine *engine, const char *path) ZKR__LOCKED;
 /* Called when the client is freed. */
 void zkr__ghosts_free(struct zkr__engine *engine) ZKR__LOCKED;

@@ -76,7 +76,7 @@ int zkr__group_make(struct zkr__group **out,
                     void *ctx) ZKR__LOCKED;
 /* Let all members leave, free the group, and call on_told. */
 void zkr__group_free(struct zkr__group *group) ZKR__LOCKED;
-/* Enter again and wait, because a grant that the owner does not know is no longer valid. */
+/* Enter again and wait, because the grant ended before the owner knew of it. */
 void zkr__group_enter_anew(struct zkr__group *group) ZKR__LOCKED;
 
 /* Call on_step and decide the state again, after a change outside the group. May call on_change. */

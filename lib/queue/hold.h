@@ -35,8 +35,8 @@ struct zkr__hold {
     const struct zkr__hold_queues *queues; /* NULL = only @queue */
     struct zkr__group *group;              /* NULL = only @claim */
     /*
-     * Called at each change of the claim's outcome; at a loss, after the state has changed. With @timed, the deadline
-     * is such a change, too. Must not block. NULL = none.
+     * Called at each change of the claim's outcome; at a loss, after the state has changed. With @timed, also called at
+     * the deadline. Must not block. NULL = none.
      */
     void (*on_change)(struct zkr__hold *hold);
     int64_t deadline; /* end of the wait; ZKR__NEVER = none */

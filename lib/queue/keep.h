@@ -49,7 +49,7 @@ int64_t zkr__keep_place(const struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- news --- */
 
-/* Record that other clients contend in @d: for a while, no node is kept there. */
+/* Record that other clients contend in @d, so that no node is kept there for a while. */
 void zkr__keep_contended(struct zkr__directory *d) ZKR__LOCKED;
 /* Call zkr__keep_contended() if nodes of other clients are among the @children. */
 void zkr__keep_listed(struct zkr__directory *d,

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "session/bound.h"
 
-/* PARKED: the process that created the node ahead. */
+/* PARKED: the client that created the node ahead. */
 struct zkr__near {
     struct zkr__near_address of;
     unsigned char key[ZKR__NEAR_KEY];

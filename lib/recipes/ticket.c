@@ -194,7 +194,7 @@ static void drop_queues(const struct zkr__hold_queues *queues) ZKR__LOCKED
     }
 }
 
-/* Enter the queue. Returns ZKR_OK even if the hold has FAILED, unless memory or random bytes ran out. */
+/* Enter the queue. Returns ZKR_OK even if the hold has FAILED, unless memory ran out or a system call failed. */
 static int enter(zkr_ticket *t, int64_t started) ZKR__LOCKED
 {
     zkr__hold_enter(&t->hold, t->timeout_ms, started);
