@@ -152,8 +152,8 @@ void zkr__admission_settle(struct zkr__claim *claim)
 
 /*
  * Returns the first claim in line whose group already has a node or is creating one. The other members count as joining
- * until this claim has its node. Without the exception, a large group ahead in the line would wait for those members,
- * and the members for this claim.
+ * until this claim has its node. Otherwise a large group ahead in the line would wait for those members, and the
+ * members for this claim.
  */
 static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
 {

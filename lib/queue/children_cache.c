@@ -352,7 +352,7 @@ static void order(struct zkr__directory *d,
 }
 
 /*
- * A claim that asks while this list is delivered waits for the next one, because the claim may have seen a later event.
+ * A claim that asks while this list is in flight waits for the next one, because the claim may have seen a later event.
  */
 static void
 on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__LOCKED

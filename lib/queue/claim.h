@@ -25,12 +25,13 @@ struct zkr__claim {
     int refs;
     int bytes; /* counted in the engine's node_bytes; if @reserves, for a watch, too */
     bool live; /* not GONE yet, so the engine has a reference */
-    bool reserves : 1;            /* room is reserved for the watch on its own node */
-    bool keeps_lease : 1;         /* counted in the client's `prepared` */
-    bool stands : 1, in_line : 1; /* counted in keep->standing; in keep->line */
+    bool reserves : 1;    /* room is reserved for the watch on its own node */
+    bool keeps_lease : 1; /* counted in the client's `prepared` */
+    bool stands : 1,
+        in_line : 1; /* stands: in keep->standing; in_line: in keep->line */
     /* admitted: its node is being created. awaits_admission: the claim is in line (admission.h). */
     bool admitted : 1, awaits_admission : 1;
-    /* FINDING: the write before the list was answered; the servers do not support such a write. */
+    /* FINDING. written: the write before the list was answered. unwritable: the servers do not support such a write. */
     bool written : 1, unwritable : 1;
     bool counted_refused : 1;
 

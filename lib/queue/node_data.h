@@ -22,7 +22,7 @@
 #define ZKR__FIELD_HELD_SINCE "held_since_ms"
 #define ZKR__FIELD_TIMEOUT "session_timeout_ms"
 
-/* The data of a node that ask its holder to release (Curator: Revoker). */
+/* Data that ask the holder of the node to release (Curator: Revoker). */
 #define ZKR__REVOKE_DATA "__REVOKE__"
 /* Returns whether the data are ZKR__REVOKE_DATA, plain or compressed. */
 bool zkr__is_revocation(const void *data, size_t len);
