@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For a function that checks several conditions: return @words, which describe the fault. Such a function ends with
- * `return NULL`.
+ * Return @words, which describe a fault, from the calling function if @condition is true. A function that uses this
+ * macro ends with `return NULL`.
  */
 #ifndef ZKR_BASE_FAULT_H
 #define ZKR_BASE_FAULT_H

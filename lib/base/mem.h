@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All allocations of this library, so that tests can make the n-th one fail. */
+/* All allocations of this library use these functions, so that tests can make the n-th one fail. */
 #ifndef ZKR_BASE_MEM_H
 #define ZKR_BASE_MEM_H
 

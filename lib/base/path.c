@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 enum {
-    /* Servers accept packets of 1 MB - 1 byte, for path, node name, data and ACL together. */
+    /* Servers accept packets of up to 1 MB - 1 byte, with path, node name, data and ACL together. */
     PATH_LIMIT = 1024 * 1024 - 1024
 };
 

@@ -42,7 +42,7 @@ void zkr__cv_destroy(struct zkr__cv *cv);
 void zkr__mu_lock(struct zkr__mu *mu) ZKR__ACQUIRES(mu);
 void zkr__mu_unlock(struct zkr__mu *mu) ZKR__RELEASES(mu);
 
-/* Disable cancellation of the calling thread, which may block without a lock. Returns the state to restore. */
+/* Disable cancellation of the calling thread, even while it holds no lock. Returns the state to restore. */
 int zkr__cancel_hold(void);
 void zkr__cancel_restore(int cancel_state);
 

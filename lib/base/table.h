@@ -10,7 +10,7 @@
 #define HASH_NONFATAL_OOM 1
 #define uthash_malloc(size) zkr__mem_alloc(size)
 #define uthash_free(ptr, size) zkr__mem_free(ptr)
-/* FNV-1a: keys are short, and the default function causes compiler warnings. */
+/* FNV-1a, because keys are short, and uthash's default function causes compiler warnings. */
 #define HASH_FUNCTION(key, len, hash) ((hash) = zkr__table_hash((key), (size_t)(len)))
 
 static inline unsigned zkr__table_hash(const void *key, size_t len)
@@ -25,7 +25,7 @@ static inline unsigned zkr__table_hash(const void *key, size_t len)
 
 #include <uthash.h>
 
-/* Start with few buckets: most tables hold few entries, and are often emptied, which frees them. */
+/* Start with few buckets, because most tables hold few entries, and emptying a table frees its buckets. */
 #undef HASH_INITIAL_NUM_BUCKETS
 #undef HASH_INITIAL_NUM_BUCKETS_LOG2
 #define HASH_INITIAL_NUM_BUCKETS 4U

@@ -199,8 +199,8 @@ struct visit {
 };
 
 /*
- * AddressSanitizer's function, if present. Without this call it takes stack frames left by a cancellation for live
- * ones.
+ * AddressSanitizer's function, if present. Without this call AddressSanitizer mistakes stack frames left by a
+ * cancellation for live ones.
  */
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 void __asan_handle_no_return(void) __attribute__((weak));

@@ -27,9 +27,9 @@ struct zkr__thread *zkr__thread_self(void);
 /*
  * Start a thread of the library. @name is a constant of at most 15 bytes. Returns 0 or errno.
  *
- * Signals belong to the application, so the thread blocks them all, with two exceptions. Its own faults (SIGSEGV,
- * SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) would kill the process past any handler if they were blocked. Profilers
- * sample each thread by SIGPROF. The thread's children inherit the mask. The thread can be canceled only in
+ * Signals belong to the application, so the thread blocks all signals but two kinds. Its own faults (SIGSEGV, SIGBUS,
+ * SIGFPE, SIGILL, SIGTRAP, SIGSYS), if blocked, would kill the process without running a handler. SIGPROF lets
+ * profilers sample each thread. The thread's children inherit the mask. The thread can be canceled only in
  * zkr__thread_call_cancelable().
  */
 int zkr__thread_start(pthread_t *thread,

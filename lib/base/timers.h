@@ -22,7 +22,7 @@ struct zkr__timers {
     struct zkr__timer *root; /* the next timer to fire */
 };
 
-/* Start a timer, or change the time of one that runs. @at must not be 0. */
+/* Start a timer, or change the time of a running timer. @at must not be 0. */
 void zkr__timer_set(struct zkr__timers *timers, struct zkr__timer *timer, int64_t at);
 /* Stop a timer. Does nothing if it is off. */
 void zkr__timer_stop(struct zkr__timers *timers, struct zkr__timer *timer);

@@ -65,7 +65,7 @@ void zkr__probe_done(zkr_client *c, bool answered)
     if (answered) {
         c->probe_failures = 0;
     } else {
-        /* The pause is S/32 after the first failure, then S/16, then S/8. */
+        /* The pause is 1/32 of the session timeout after the first failure, then 1/16, then 1/8. */
         c->probe_failures += c->probe_failures < MOST;
         c->probe_after = c->door->boot() + (session_ns(c) / 64 << c->probe_failures);
     }
@@ -75,7 +75,7 @@ void zkr__probe_done(zkr_client *c, bool answered)
 
 /* --- loss diagnostics --- */
 
-/* If the service is late by this part of the session timeout, the process was stopped, not just busy. */
+/* A service that is late by 1/STOP_PART of the session timeout means a stopped process, not just a busy one. */
 enum { STOP_PART = 4 };
 
 static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
@@ -98,7 +98,7 @@ static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 
 void zkr__service_runs(zkr_client *c)
 {
-    c->due = note_stop(c); /* a turn should end at once */
+    c->due = note_stop(c); /* a turn is expected to end at once */
 }
 
 void zkr__service_rests(zkr_client *c)
@@ -112,7 +112,7 @@ void zkr__service_leaves(zkr_client *c)
     c->due = 0;
 }
 
-/* Return for how long the process was stopped recently, even if the service has not run since. */
+/* Return how long the process was stopped recently. Includes a stop that the service has not recorded yet. */
 static int64_t stopped(const zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     int64_t late = lateness(c, boot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client: data shared by all files of this floor, and usable by the floors above.
+ * The client: data that all files of this layer share, and that the layers above may use.
  *
  * The client's only lock, `mu`, also covers the engine and the recipes (lib/README.md). libzookeeper's threads take it
  * to deliver answers and events, and hold none of libzookeeper's locks meanwhile.
@@ -30,46 +30,45 @@ struct zkr__nearby;
 struct zkr__news;
 struct zkr__resolver;
 
-/* Calls from this floor up to the engine, with the client's lock held. None may block. */
+/* Functions of the engine that this layer calls, with the client's lock held. None may block. */
 struct zkr__upcalls {
-    void (*connected)(void *engine);     /* first connection, or a re-connection */
-    void (*session_over)(void *engine);  /* the nodes of the session are gone, too */
+    void (*connected)(void *engine);     /* for the first time, or again */
+    void (*session_over)(void *engine);  /* the session and its nodes are gone */
     void (*auth_refused)(void *engine);  /* no session will follow */
-    void (*lease_expired)(void *engine); /* no hold is sure any more */
+    void (*lease_expired)(void *engine); /* no hold is surely valid any more */
     /*
-     * Warn the owners of holds of whose lease little is left. Returns when to call next (CLOCK_BOOTTIME), or ZKR__NEVER. May
+     * Warn the owners of holds whose lease ends soon. Returns when to call it next (CLOCK_BOOTTIME), or ZKR__NEVER. May
      * be NULL.
      */
     int64_t (*lease_runs)(void *engine);
     void (*node_event)(void *engine, const char *path, enum zkr__node_event event);
-    /* News of another process of this host has arrived (nearby.h). May be NULL. */
+    /* News from another process of this host has arrived (nearby.h). May be NULL. */
     void (*news_came)(void *engine, const struct zkr__news *news);
     void (*send_probe)(void *engine); /* one quorum write, then zkr__probe_done() */
     /* Do what is due at @now. Returns when to call it next, or ZKR__NEVER. */
     int64_t (*run_timers)(void *engine, int64_t now);
     /* Delete the nodes that are only kept for later holds. May be NULL. */
     void (*flush)(void *engine);
-    /*
-     * Has the engine work to do after the deletes are confirmed, which the end of the session would prevent? May be
-     * NULL.
-     */
+    /* Does the engine have work to do in this session after the deletes are confirmed? May be NULL. */
     bool (*has_sequel)(const void *engine);
     /* Called once: ends all waits with ZKR_ECLOSED. May be NULL. */
     void (*shutdown)(void *engine);
     void (*free)(void *engine);
 };
 
-/* Called at every new state of the client and at its shutdown, with the lock held. Embedded in its object. */
+/*
+ * A callback for each new state of the client and for its shutdown, with the client's lock held. Embedded by the user.
+ */
 struct zkr__listener {
     struct zkr__listener *prev, *next;
-    /* Must not block, nor add or remove listeners. A shutdown sets client.shut and does not change the state. */
+    /* Must not block, nor add or remove listeners. At a shutdown client.shut is set, and the state is unchanged. */
     void (*on_state)(struct zkr__listener *listener, int state);
 };
 
 /* Do the servers support an operation? See support.h. */
 struct zkr__support {
     bool known, missing;
-    int closes; /* connections closed in a row while such a request was unanswered */
+    int closes;     /* consecutive connections closed with such a request unanswered */
     int64_t closed; /* connection of the last close */
 };
 
@@ -81,7 +80,7 @@ struct zkr__lookup {
     bool under_way, here;
     int64_t enough_at; /* when to stop waiting for names, if there are addresses */
     char *servers;     /* NULL = none */
-    char why[200];     /* why there are none */
+    char why[200];     /* why .servers is NULL */
 };
 
 /* A requested move to another server (rebalance.h). Times are by zkr__now(). */
@@ -92,13 +91,13 @@ struct zkr__rebalance {
         tried; /* index of the first server to try, and number of servers tried */
 };
 
-/* The last session, while no server has confirmed its end (finish.h). Times are by zkr__now(). */
+/* The last session of a client that ends, until a server confirms the end (finish.h). Times are by zkr__now(). */
 struct zkr__rest {
     int64_t session; /* 0 = not ended yet */
     unsigned char password[16];
     int64_t timeout_ms;
-    bool has_nodes;   /* not all nodes were confirmed gone */
-    bool closing;     /* its handle is being closed */
+    bool has_nodes;   /* some nodes were not confirmed gone */
+    bool closing;     /* the session's handle is being closed */
     int64_t gone_at;  /* by then the servers have ended it */
     int64_t failures; /* handles closed without confirmation */
 };
@@ -107,22 +106,22 @@ struct zkr__rest {
 struct zkr__ended {
     bool by_servers;        /* a server reported the end */
     bool early;             /* a server ended it before its timeout had passed */
-    int64_t promised_until; /* valid_for() promised no later time */
+    int64_t promised_until; /* latest time that valid_for() can have promised */
     int64_t
         gone_at; /* by then the servers have ended it, even if they reported nothing */
 };
 
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields stand by subject
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields are grouped by subject
 struct zkr_client {
     struct zkr__mu mu;
-    /* Broadcast when the state changes, when no delete is pending any more, and at steps of the client's end. */
+    /* Broadcast on a change of state, when the last pending delete is done, and at steps of the client's end. */
     struct zkr__cv changed;
     const struct zkr__door *door;
     unsigned fork_generation;
     int holders; /* atomic: references to this memory, by the program and by resolver threads that outlive the close */
 
     /* --- options --- */
-    zkr_client_options options; /* without its pointers; their copies follow */
+    zkr_client_options options; /* pointers are NULL; copies follow */
     char *owner;                /* NULL = default text */
     zkr_auth *auths;            /* all credentials, in order */
     size_t auth_count;
@@ -133,12 +132,12 @@ struct zkr_client {
 
     /* --- servers (servers.h) --- */
     char *servers;
-    bool numeric;       /* the list has no names */
+    bool numeric;       /* .servers has addresses only, no names */
     unsigned list;      /* updates of the server list so far */
     bool new_list;      /* the handle does not have the last update yet */
     char *next_servers; /* the last update, resolved; NULL = not yet */
     int64_t list_at;    /* next time to apply the update */
-    int64_t list_by;    /* leave the connection by then, despite requests in flight */
+    int64_t list_by;    /* when to leave the connection despite requests in flight */
     int64_t list_pause; /* pause before the handle gets the update again */
     struct zkr__lookup lookup;
     struct zkr__rebalance rebalance;
@@ -151,7 +150,7 @@ struct zkr_client {
     struct zkr__link *dead;          /* list: handles that the service will close */
     int64_t session_id;
     int64_t session_ms; /* the shortest timeout granted to the session, for the lease */
-    int64_t granted_ms; /* the timeout in force, by which libzookeeper pings */
+    int64_t granted_ms; /* the timeout in force, which sets libzookeeper's ping rate */
     unsigned epoch;     /* sessions begun so far */
     int64_t open_at, open_failures;
     int64_t fruitless; /* consecutive sessions that ended with `unanswered` set */
@@ -163,10 +162,10 @@ struct zkr_client {
 
     /* --- connections of the present handle --- */
     int64_t connections;
-    int64_t unheard;       /* latest connections in a row without any answer */
+    int64_t unheard;       /* consecutive connections without an answer, up to now */
     int64_t heard_at;      /* time of the last answer, or of the session's beginning */
     int64_t round_trip;    /* smoothed; 0 = not known yet */
-    int64_t shortest_trip; /* recent minimum of reads: busy processors matter least */
+    int64_t shortest_trip; /* recent minimum of reads, the least distorted by load */
     int64_t sent_at; /* CLOCK_BOOTTIME of this connection's last request; 0 = none */
     int64_t nudge_after; /* no nudge (service.c) before this */
     int64_t nudge_pause; /* pause after the next nudge; 0 = the last was answered */
@@ -177,12 +176,12 @@ struct zkr_client {
     bool probing;
     bool probe_wanted;   /* send the next probe before it is due */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
-    int probe_failures;  /* in a row, as far as they lengthen the pause */
-    int64_t prepared;    /* claims that the next event may grant: probed like holds */
-    int64_t due; /* CLOCK_BOOTTIME by which the service runs or rests; 0 = unknown */
-    int64_t stopped, stopped_until; /* how long, until when the process was stopped */
+    int probe_failures;  /* consecutive failures, counted up to 3 */
+    int64_t prepared;    /* claims that the next event may grant; probed like holds */
+    int64_t due; /* CLOCK_BOOTTIME; when the service must run or rest; 0 = unknown */
+    int64_t stopped, stopped_until; /* length and end of the process's last stop */
     zkr_lost at_end; /* what was observed at the end of the last session (bound.h) */
-    const char *gave_up; /* why the client ended it; NULL = the servers did */
+    const char *gave_up; /* why the client ended the session; NULL = the servers did */
     struct zkr__ended ended;
 
     /* --- engine and recipes --- */
@@ -190,14 +189,14 @@ struct zkr_client {
     const struct zkr__upcalls *up;
     int64_t recipes; /* objects that use this client */
     zkr_stats stats;
-    int64_t refused_deletes; /* pending deletes that the servers refuse to permit */
+    int64_t refused_deletes; /* pending deletes that the client has no permission for */
     struct zkr__meters meters;
     struct zkr__histogram probe_trips;
 
     /* --- requests (request.h) --- */
     struct zkr__request *idle; /* list: memory for the next requests, and spares */
     unsigned idle_count;
-    struct zkr__request *unsent; /* list: requests not sent, to be answered */
+    struct zkr__request *unsent; /* list: unsent, still to be answered */
     bool overrun; /* an answer or an event was lost because memory was short */
     struct zkr__watch_bytes watch_most; /* limits per handle; tests set lower ones */
     int64_t watch_reserved; /* bytes reserved for needed watches (request.h) */
@@ -208,19 +207,19 @@ struct zkr_client {
     char *guardian_tls;             /* tls_cert with absolute file names */
     bool unguarded;                 /* the lack of a guardian was logged */
     int guardian_directories;       /* directories that the guardian knows */
-    bool guardian_full; /* it does not know all directories, which was logged */
-    int guardian_looks; /* checks for its first record so far */
+    bool guardian_full;             /* it lacks some directories, which was logged */
+    int guardian_looks;             /* checks for its first record so far */
     int64_t guardian_look_at;
 
     /* --- end (finish.h) --- */
-    bool finishing; /* the session is ending, and no other begins */
+    bool finishing; /* the session is ending, and no new one begins */
     bool finished;  /* the session has ended, and all nodes are confirmed gone */
     struct zkr__rest rest;
 
     /* --- nearby (nearby.h) --- */
     struct zkr__nearby *nearby; /* NULL = news is neither sent nor received */
     int64_t news_ignored;       /* news that was not believed, or arrived too late */
-    /* News that may have granted a lock so far; and how many of them preceded an answered sync (inquiry.c). */
+    /* Number of news so far that may have granted a lock, and of those that preceded an answered sync (inquiry.c). */
     int64_t news_grants, news_synced;
 
     /* --- threads --- */
@@ -228,28 +227,30 @@ struct zkr_client {
     bool service_started, closing;
     bool service_over; /* the service thread has finished its work */
     int flushing;      /* calls of zkr_client_flush() that wait */
-    bool shut;         /* by zkr_client_shutdown(): waits end, and none begins */
+    bool shut;         /* set by zkr_client_shutdown(): waits end, and none begins */
     bool broken;       /* a fault of the library was detected (must.h) */
     struct zkr__cv service_cv;
     int64_t service_at; /* when the service wakes, unless signaled */
     struct zkr__dispatch dispatch;
 
     /* --- log --- */
-    long log_queued, log_dropped; /* atomic: lines come with and without the lock */
+    long log_queued, log_dropped; /* atomic: also used without the lock */
     unsigned log_connected;       /* atomic: how often the client was connected */
-    int log_slot; /* this and the rest: for libzookeeper's lines (zk_log.h) */
+    int log_slot; /* this and the next two: for libzookeeper's lines (zk_log.h) */
     struct zkr__echo log_echo;
     zkr_client *next_log;
 };
 
-/* Return a new client with @options, locks and an empty callback queue. NULL: no memory. */
+/* Return a new client with @options, locks and an empty callback queue, or NULL if out of memory. */
 zkr_client *zkr__client_new(const zkr_client_options *options);
 /* Take another reference to the client's memory. */
 void zkr__client_keep(zkr_client *c);
 /* Drop a reference; the last one frees the memory. NULL is allowed. */
 void zkr__client_free(zkr_client *c);
 
-/* Stands for the lock of any client, because clang cannot tell which client a pointer leads to. Never defined. */
+/*
+ * Represents the lock of every client in clang's annotations, because clang cannot tell clients apart. Never defined.
+ */
 extern struct zkr__mu zkr__any_client;
 #define ZKR__LOCKED ZKR__NEEDS(zkr__any_client)
 
@@ -287,12 +288,13 @@ static inline bool zkr__connected(const zkr_client *c)
 
 /* Returns ZKR_OK, ZKR_EINVAL for NULL, or ZKR_ESTATE in a forked child. */
 int zkr__client_enter(const zkr_client *c);
-/* Like zkr__client_enter(), and ZKR_ESTATE in callbacks and on the client's own threads. */
+/* Like zkr__client_enter(). Also returns ZKR_ESTATE in callbacks and on the client's own threads. */
 int zkr__client_enter_blocking(const zkr_client *c);
 /* Returns ZKR_EINVAL for a timeout below ZKR_FOREVER. @path may be NULL. */
 int zkr__timeout_check(int64_t timeout_ms, const char *path);
 /*
- * Count one more object on the client, until c->recipes--. Fails with ZKR_ECLOSED after a shutdown or during a close.
+ * Count one more object in c->recipes. The object's destruction decrements the count. Fails with ZKR_ECLOSED after a
+ * shutdown or during a close.
  */
 int zkr__client_enlist(zkr_client *c, const char *path) ZKR__LOCKED;
 
@@ -304,14 +306,14 @@ void zkr__tell_listeners(zkr_client *c) ZKR__LOCKED;
 void zkr__listen(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
 void zkr__unlisten(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
 
-/* End all waits, and let none begin: zkr_client_shutdown(). */
+/* End all waits, and refuse new ones: zkr_client_shutdown(). */
 void zkr__shut(zkr_client *c) ZKR__LOCKED;
 
 /* Note that no delete is pending any more. */
 void zkr__deletes_done(zkr_client *c) ZKR__LOCKED;
 /* Convert a time of zkr__now() to CLOCK_BOOTTIME. A past time becomes the present. */
 int64_t zkr__to_boot(const zkr_client *c, int64_t at) ZKR__LOCKED;
-/* Make the service (service.h) run by @at (zkr__now()). */
+/* Make the service (service.h) run at @at (by zkr__now()) or earlier. */
 void zkr__wake_by(zkr_client *c, int64_t at) ZKR__LOCKED;
 
 #endif

@@ -10,7 +10,10 @@
 #include "base/table.h"
 #include "base/thread.h"
 
-/* The queues whose calls a thread is running, innermost first: a call may run calls of another client. */
+/*
+ * The queues whose calls a thread is running, innermost first. Frames nest because a call may run another client's
+ * calls.
+ */
 struct frame {
     const struct zkr__dispatch *d;
     const struct frame *outer;
@@ -35,7 +38,9 @@ int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d)
     return d->event_fd < 0 ? errno : 0;
 }
 
-/* Each write is an event for an edge-triggered poll. A full counter is readable even if the write fails. */
+/*
+ * Each write is an event for an edge-triggered poll. If the counter is full, the write fails, but the event is pending.
+ */
 static void raise_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     const uint64_t one = 1;
@@ -91,7 +96,7 @@ static void visit(void *arg)
 
 static void *run(void *dispatch);
 
-/* The application has ended the calling thread during a call. Other threads run the remaining calls. */
+/* Let another thread run the remaining calls, because the application has ended the calling thread during a call. */
 static void give_up_thread(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     if (zkr__dispatch_by_hand(d)) {
@@ -274,7 +279,7 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     d->stop = true;
     zkr__cv_broadcast(&d->changed);
     while (d->started && !d->over) {
-        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER); /* the thread may change */
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER); /* d->thread may change */
     }
     zkr__mu_unlock(&d->mu);
     if (d->started) {
@@ -321,12 +326,12 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
     zkr__mu_lock(&d->mu);
     take_all(d, owner, &dropped);
     if (d->running == owner && zkr__dispatch_is_self(d)) {
-        /* The call destroys its owner, whose address another owner may get soon. */
+        /* The call destroys its owner, whose address may soon be reused. */
         d->running = NULL;
     }
     while (d->running == owner) {
         (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
-        take_all(d, owner, &dropped); /* that the running call has posted */
+        take_all(d, owner, &dropped); /* posted by the running call */
     }
     zkr__mu_unlock(&d->mu);
     while (dropped) {

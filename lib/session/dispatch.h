@@ -2,7 +2,7 @@
 /*
  * The queue of the application's callbacks. They run in order, one at a time, with no lock of the library held: on a
  * thread of the library or, in application mode (option dispatch_by_application, "by_hand" in names), on a thread of
- * the application. The lock of the queue is a leaf, so a call may be posted under any other lock.
+ * the application. The queue's lock is a leaf lock, so a call may be posted under any other lock.
  */
 #ifndef ZKR_SESSION_DISPATCH_H
 #define ZKR_SESSION_DISPATCH_H
@@ -13,7 +13,7 @@
 
 #include "base/sync.h"
 
-/* A callback to run. Embedded in its object. The queue owns it from the post until run() or drop(). */
+/* A callback to run. Embedded in the poster's object. The queue owns it from the post until run() or drop(). */
 struct zkr__call {
     struct zkr__call *next;
     const void *owner; /* for zkr__dispatch_cancel() */
@@ -42,7 +42,7 @@ void zkr__dispatch_init(struct zkr__dispatch *d);
 /* Start a thread, or prepare for application mode. Call one of the two, once. Returns 0 or errno. */
 int zkr__dispatch_start(struct zkr__dispatch *d);
 int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d);
-/* Before the start: keep the thread from running calls until zkr__dispatch_go(), or until it must end. */
+/* Keep the thread from running calls until zkr__dispatch_go() or zkr__dispatch_stop(). Call this before the start. */
 void zkr__dispatch_hold(struct zkr__dispatch *d);
 void zkr__dispatch_go(struct zkr__dispatch *d);
 /* Run the queued calls and end the thread. In application mode: run them in the calling thread. */
@@ -51,7 +51,7 @@ void zkr__dispatch_destroy(struct zkr__dispatch *d);
 
 /* Queue a call. Does nothing if it is queued already. */
 void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call);
-/* Drop the queued calls of @owner, and wait for its running call, except for a call that cancels itself. */
+/* Drop the queued calls of @owner, and wait until its running call ends, unless that call is the caller. */
 void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner);
 /* Wait for the end of the running call of @owner, if there is one. Must not be called by that call itself. */
 void zkr__dispatch_await_call(struct zkr__dispatch *d, const void *owner);
@@ -68,7 +68,7 @@ static inline bool zkr__dispatch_by_hand(const struct zkr__dispatch *d)
 {
     return d->event_fd >= 0;
 }
-/* Is the calling thread that of the queue, or running one of its calls at any nesting level? */
+/* Is the calling thread the queue's own thread, or is it running one of the queue's calls, at any nesting level? */
 bool zkr__dispatch_is_self(const struct zkr__dispatch *d);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a client without recipes: zkr_client_finish(). The end of the session deletes all nodes. So the client
- * sends it right behind the deletes, without waiting for their answers. If no server confirms the end, another handle
- * resumes the session, and ends it or learns that it is over.
+ * ends the session right behind the deletes, without waiting for their answers. If no server confirms the end, another
+ * handle resumes the session, and ends it or learns that it is over.
  */
 #ifndef ZKR_SESSION_FINISH_H
 #define ZKR_SESSION_FINISH_H

@@ -187,8 +187,8 @@ on_sync(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 }
 
 /*
- * News can grant a lock before our server knows the last writes of the previous holder. A sync brings those that were
- * answered. The read is sent right behind the sync.
+ * News can grant a lock before the client's server knows the last writes of the previous holder. A sync brings the
+ * server up to date with all answered writes. The read is sent right behind the sync.
  */
 static void sync_first(zkr_client *c, struct reading *r, const char *path) ZKR__LOCKED
 {

@@ -2,7 +2,7 @@
 /*
  * Requests that a thread sends and waits for, with one deadline.
  *
- * The struct that the answers fill begins with a struct zkr__inquiry, and comes from zkr__mem_alloc(). The asking
+ * The struct that the answers fill begins with a struct zkr__inquiry, and is allocated by zkr__mem_alloc(). The waiting
  * thread and each request in flight hold a reference to it, because answers may arrive after the thread has given up.
  * All functions need the client's lock; functions that block release it while they sleep.
  */
@@ -21,14 +21,14 @@ struct zkr__inquiry {
     struct zkr__cv done;
     int64_t deadline;       /* 0 = options.connect_timeout_ms from the beginning */
     size_t refs, in_flight; /* references: one per request, one of the thread */
-    int code;               /* of the first request that failed */
+    int code;               /* code of the first request that failed */
     bool even_shut;         /* a shutdown of the client ends no wait */
 };
 
 /*
- * Begin an inquiry, and sleep until the client is connected. @inquiry is zeroed except for .deadline and .even_shut. It
- * is freed when neither the thread nor a request needs it; before that @forget, if not NULL, frees its contents. After
- * a failure it is already freed. Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
+ * Begin an inquiry, and sleep until the client is connected. @inquiry is zeroed except for .deadline and .even_shut.
+ * The inquiry is freed with its last reference, after @forget, if not NULL, has freed its contents. If this function
+ * fails, the inquiry is already freed. Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
  */
 int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
                        zkr_client *c,
@@ -37,8 +37,8 @@ int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
 void zkr__inquiry_end(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Send @op. @fn gets @inquiry, and must end with zkr__inquiry_answered(); NULL as @fn does only that. An op without its
- * path, because memory was short, fails with ZKR_ENOMEM.
+ * Send @op. @fn gets @inquiry, and must end with zkr__inquiry_answered(); If @fn is NULL, the answer only does that. If
+ * the path of @op is NULL, because memory was short, the request fails with ZKR_ENOMEM.
  */
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,
@@ -63,14 +63,17 @@ int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 #define ZKR__NO_CHROOT "the chroot of the server list is missing"
 
-/* An inquiry that is repeated while the servers are too busy for it, within one deadline. Zeroed at first. */
+/* The tries of an inquiry, which is repeated while the servers throttle it, within one deadline. Zeroed at first. */
 struct zkr__tries {
     int64_t deadline; /* like zkr__inquiry.deadline; pass it to each inquiry */
     int64_t count;    /* tries so far */
     int rc;           /* result of the last try */
 };
 
-/* Returns whether a try may begin: the first, or another after a throttled one. Sleeps for a pause before another. */
+/*
+ * Returns true if a try may begin: the first, or one more after a throttled try. Sleeps for a pause before each further
+ * try.
+ */
 bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t) ZKR__LOCKED;
 
 /* Like zkr_client_get(), without setting the last error. @deadline: like zkr__inquiry.deadline. */

@@ -145,8 +145,8 @@ void zkr__lease_end(struct zkr__lease *l)
 }
 
 /*
- * Return the latest remembered write before number *@at that was answered by @by, and set *@at to its number. NULL:
- * none.
+ * Return the latest remembered write before number *@at whose answer arrived at @by or earlier, and set *@at to its
+ * number. Returns NULL if there is none.
  */
 /*@ requires \valid_read(l) && fits(l) && \valid(at) && \separated(l, at) && *at <= l->count;
     assigns *at;
@@ -286,8 +286,8 @@ bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot)
         return true; /* the next probe alone proves more */
     }
     /*
-     * A later A than that of the present bound is remembered, and its C is answered in time even if B waits for an
-     * answer.
+     * True if a later A than that of the present bound is remembered, and if its C is answered in time even when B must
+     * first wait for an answer.
      */
     uint64_t at = l->count;
     const struct zkr__write *a = find(l, &at, l->until - l->gap - 3 * trip);

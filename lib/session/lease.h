@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease bound: the time before which no server can have ended our session. Pure arithmetic on the times at which
- * quorum writes were sent and answered (CLOCK_BOOTTIME, ns).
+ * The lease bound: the time before which no server can have ended the client's session. Pure arithmetic on the times at
+ * which quorum writes were sent and answered (CLOCK_BOOTTIME, ns).
  *
  * What servers promise. The leader keeps an expiry time for each session, and does not end the session before it. The
  * leader sets the expiry time
@@ -15,8 +15,9 @@
  * Lemma: if a leader heard of the client at h or later, and was still the leader then, no leader ends the session
  * before h + S.
  * Proof: the expiry time was h + S or later at that moment. Each later setting is its own now + S or later, which is
- * later still. This holds for settings through our connection, through a server that we have left and that reports us
- * late, and by the next leader. Only the current leader can end a session, because the end of a session is a write.
+ * later still. This holds for settings through the present connection, through a server that the client has left and
+ * that reports the client late, and by the next leader. Only the current leader can end a session, because the end of a
+ * session is a write.
  *
  * A write that is answered with success proves that its leader was the leader when it proposed the write: a quorum
  * accepted it, and a server that follows the next leader accepts nothing from the previous one. So everything that this
@@ -30,11 +31,11 @@
  * that is cut off still answers them.
  *
  * Each rule gives an h for the lemma; the bound is the latest h + S.
- *  1. Beginning of a connection. The creation of a session is a write at the leader, which counts from there: h =
+ *  1. Beginning of a connection. The creation of a session is a write, and the leader counts the timeout from it: h =
  *     opened. The follower forwards the handshake of a later connection at once, and waits for the leader's answer. So
  *     the leader that accepts a write of that connection has heard of the handshake. The handshake was sent after the
- *     last answer of the previous connection: h = last.sent, when the write so answered was sent. The handshake alone
- *     proves nothing, because a stale leader answers handshakes, too.
+ *     last answer of the previous connection. So h = last.sent, the time at which that answered write was sent. The
+ *     handshake alone proves nothing, because a stale leader answers handshakes, too.
  *  2. Chain of three writes on one connection, A, B, C. B is sent S/4 after A was answered. Between their commits a
  *     ping left the leader. So when the follower gets B's commit it has answered the ping, and has reported the client
  *     in that answer or an earlier one. C is sent after B was answered, so it follows the ping's answer to the leader.
@@ -43,32 +44,32 @@
  *     While that timeout is longer than S, the service sends a read when idle for S/3. While a request waits for its
  *     answer, libzookeeper does not ping, and the service sends a read at least every S/10 (service.c). So something
  *     was sent in the S/3 before the write, and anything sent tick/2 before the write has reached the leader: h = sent
- *     - S/3 - S/4. On a younger connection this was the handshake, as in rule 1.
+ *     - S/3 - S/4. On a connection younger than that, the handshake was sent then, as in rule 1.
  *     This rule is a stopgap until the first chain is complete. It relies on two facts that the client cannot measure:
  *     neither the process nor its network stalled right before the write, and the leader's pings before the write were
  *     not delayed. If either fails, and the follower is cut off before its next ping answer, the bound can be late by
  *     the length of that stall, at most by 5S/12, because the leader knew the session when it accepted the write. The
- *     fencing token covers that case, like a frozen machine; terms.no_stopgap turns the rule off.
+ *     fencing token covers that case, as it covers a frozen machine; terms.no_stopgap turns the rule off.
  * A margin, S/1000 by default, is subtracted from all bounds in case the local clock is slow. A larger margin also
  * lengthens the S/4 of rule 2 by the same part, in case the local clock is fast.
  *
  * A timeout shorter than S, granted at a re-connect, becomes the new S, and bounds by the old S no longer hold. Either
  * the leader has heard of the handshake, and the session lives for at least the new S from there; or a stale leader has
  * answered, and the old bound holds. Requests answered on the old connection were sent before the handshake, so the
- * bound is at most last.sent + S. Two gaps are left. Until the client learns of a server's handshake, it counts with
- * the old S: if the process stops exactly there, or the connection breaks before the answer is read, the client may
- * believe in a hold for up to the difference. And a hold so young that it has not been probed yet relies on earlier
- * writes, and may be lost to the new S. session.c finds out which timeouts were granted, and gives up a session when it
+ * bound is at most last.sent + S. Two gaps are left. Until the client learns of a server's handshake, it uses the old
+ * S: if the process stops in that interval, or the connection breaks before the answer is read, the client may believe
+ * in a hold for up to the difference. And a hold so young that it has not been probed yet relies on earlier writes, and
+ * may be lost because of the new S. session.c finds out which timeouts were granted, and gives up a session when it
  * cannot. When the new bound passes before the old one, session.c gives up the session, too, and keeps its handle until
  * the old bound.
  *
- * Probing: the client sends a write every gap/n, counted from sending the last one; gap is slightly longer than tick/2.
- * One probe is in flight at a time, because a server with a slow log would answer each of several later. A probe waits
- * for up to a third of the pause if it can then be the B of one more A. Just before the next answer, A is (n + 2) *
- * gap/n old. With the usual n of 3 the bound is never less than 0.55 S ahead, and 0.7 S for a client that writes all
- * the time. With less than S/3 left, writes are sent every S/32. If answers take at most S/8, each chain is complete
- * before the previous one becomes worthless (test/proof/README.md). A hold begins when that can be expected:
- * zkr__lease_lasts(). All of this counts with S, like the bound, even while a longer timeout is in force.
+ * Probing: the client sends a write every gap/n, counted from the time the last one was sent; gap is slightly longer
+ * than tick/2. One probe is in flight at a time, because a server with a slow log would answer each of several probes
+ * later than a single one. A probe waits for up to a third of the pause if it can then be the B of one more A. Just
+ * before the next answer, A is (n + 2) * gap/n old. With the usual n of 3 the bound is never less than 0.55 S ahead,
+ * and 0.7 S for a client that writes all the time. With less than S/3 left, writes are sent every S/32. If answers take
+ * at most S/8, each chain is complete before the previous one becomes worthless (test/proof/README.md). A hold begins
+ * when zkr__lease_lasts() expects that. All of this uses S, like the bound, even while a longer timeout is in force.
  */
 #ifndef ZKR_SESSION_LEASE_H
 #define ZKR_SESSION_LEASE_H
@@ -82,7 +83,7 @@ struct zkr__write {
 
 /* Settings that hold for all connections of a session. */
 struct zkr__lease_terms {
-    int64_t tick;       /* of the servers, ns; 0 = unknown, taken as S/2 */
+    int64_t tick;       /* the servers' tick, ns; 0 = unknown, taken as S/2 */
     int64_t pause;      /* wanted time between probes, ns; 0 = S/12 */
     int64_t margin_ppm; /* largest difference of clock rates; 0 = 1000 */
     bool no_stopgap;    /* rule 3 is off */
@@ -102,9 +103,7 @@ struct zkr__lease {
     struct zkr__write writes[ZKR__LEASE_WRITES];
 };
 
-/*
- * Begin the lease of a new session. @granted: its timeout. @opened: a time before its creation can have been requested.
- */
+/* Begin the lease of a new session. @granted: its timeout. @opened: a time before the client requested its creation. */
 void zkr__lease_begin(struct zkr__lease *l,
                       const struct zkr__lease_terms *terms,
                       int64_t granted,

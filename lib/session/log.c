@@ -67,7 +67,7 @@ struct text {
     char text[LINE_MAX_LEN];
 };
 
-/* Append text, cut off at the end of the room. */
+/* Append as much of the text as fits. */
 static void put(struct text *t, const char *from, size_t len)
 {
     size_t room = sizeof(t->text) - 1 - t->len;

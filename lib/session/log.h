@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log of a client: lines go to options.log, on the dispatch thread. Each event is one line of `key=value` fields,
- * separated by spaces: event, path, node, session, epoch, fields of the event, reason. Values that are not plain words
- * are in double quotes, with \\, \" and \n as in C.
+ * separated by spaces, in this order: event, path, node, session, epoch, fields of the event, reason. Values that are
+ * not plain words are in double quotes, with \\, \" and \n as in C.
  */
 #ifndef ZKR_SESSION_LOG_H
 #define ZKR_SESSION_LOG_H
@@ -20,14 +20,14 @@ struct zkr__event {
 
 /* Log a line. If too many lines are queued, the line is dropped, and counted. */
 void zkr__log(zkr_client *c, int level, const struct zkr__event *event) ZKR__LOCKED;
-/* Like zkr__log(), with more fields before the reason. Their values must be plain words. */
+/* Like zkr__log(), with more fields, which @format makes, before the reason. Their values must be plain words. */
 void zkr__log_more(zkr_client *c,
                    int level,
                    const struct zkr__event *event,
                    const char *format,
                    ...) ZKR__LOCKED __attribute__((format(printf, 4, 5)));
 
-/* Log a line that was made elsewhere, for a client with options.log. */
+/* Log a complete line. Only for a client with options.log. */
 void zkr__log_line(zkr_client *c, int level, const char *text);
 
 #endif

@@ -39,7 +39,7 @@ enum zkr__metered_loss {
     ZKR__METERED_LOSSES
 };
 
-/* What ended a wait with a grant; metrics.h explains the words. */
+/* The cause of the grant that ended a wait; metrics.h explains the kinds. */
 enum zkr__hand_over {
     ZKR__BY_NEIGHBOUR,
     ZKR__BY_NEWS,
@@ -71,7 +71,9 @@ struct zkr__meters {
     struct zkr__meter other;
 };
 
-/* Return the meter of @path. Makes one if there is none. */
+/*
+ * Return the meter of @path, which the first call creates. Without room for it, return the meter for all other paths.
+ */
 struct zkr__meter *zkr__meter_of(struct zkr__meters *meters, const char *path);
 void zkr__meters_free(struct zkr__meters *meters);
 

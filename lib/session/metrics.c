@@ -61,7 +61,7 @@ put_family(struct out *out, const char *name, const char *type, const char *help
     put(out, "# HELP %s %s\n", name, help);
 }
 
-/* NULL = none. @key and @value are set together. */
+/* The labels of a sample; NULL = none. @key and @value are set together. */
 struct labels {
     const char *path, *key, *value;
 };
@@ -134,7 +134,7 @@ static const char *const ways[] = {[ZKR__BY_NEIGHBOUR] = "local",
                                    [ZKR__BY_PREPARATION] = "prepared",
                                    [ZKR__BY_LIST] = "list"};
 
-/* Numbers of each path: one, or with @key one for each of its @count values. */
+/* A family has one number for each path or, if @key is set, one for each path and each of the @count values. */
 static const struct family {
     const char *name, *type, *help;
     size_t offset, count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariants: conditions that only a fault of this library can violate. After a violation the client treats all its
- * holds as lost and shuts itself down; the process goes on. A condition takes constant time, and has no side effect.
+ * holds as lost and shuts itself down; the process goes on. Each condition must take constant time, and must have no
+ * side effect.
  */
 #ifndef ZKR_SESSION_MUST_H
 #define ZKR_SESSION_MUST_H
@@ -37,7 +38,7 @@ zkr__must_not(zkr_client *c, const char *file, int line, const char *fault) ZKR_
     }
 }
 
-/* If true, a violation ends the process instead. Builds with tests begin with true. */
+/* If true, a violation aborts the process instead. Initially true in builds with tests. */
 extern bool zkr__must_aborts;
 
 #endif

@@ -180,7 +180,7 @@ static bool copy_credentials(zkr_client *c)
     return whole;
 }
 
-/* Copy what the options point to, and clear the caller's pointers. */
+/* Copy the data that the options point to, and clear the caller's pointers. */
 static bool copy_pointers(zkr_client *c, const char *servers)
 {
     zkr_client_options *o = &c->options;
@@ -310,8 +310,8 @@ int zkr_client_open(zkr_client **out,
 enum { QUIESCE_MS = 1000 };
 
 /*
- * zookeeper_close() closes the socket with answers unread. The reset that follows can overtake the last request, which
- * is the end of the session. So the answers must arrive first.
+ * zookeeper_close() closes the socket with answers unread. The TCP reset that follows can overtake the last request,
+ * which ends the session. So the client first waits for the answers.
  */
 static void await_answers(zkr_client *c) ZKR__LOCKED
 {
@@ -336,7 +336,7 @@ static void close_link(zkr_client *c)
     zkr__unlock(c);
 }
 
-/* From here on nobody can make a recipe on the client, not even a callback. */
+/* Fails while recipes use the client. After success no recipe can be created on the client, not even by a callback. */
 static int begin_closing(zkr_client *c)
 {
     zkr__lock(c);

@@ -16,7 +16,7 @@ static int64_t part_of_session(const zkr_client *c, int64_t part)
     return c->session_ms * ZKR__MS / part;
 }
 
-/* Return how long a client may take to get ready. */
+/* Return how long a move waits until the client is ready to leave its server. */
 static int64_t patience(const zkr_client *c)
 {
     return 2 * c->options.session_timeout_ms * ZKR__MS;
@@ -57,8 +57,8 @@ static char *find_home(zkr_client *c, size_t *at) ZKR__LOCKED
 }
 
 /*
- * Return the next server to try; NULL if all have been tried, or if memory is short. The one at @home is left out before
- * the choice: if it were passed over, the server behind it would get twice as many clients.
+ * Return the next server to try, or NULL if all have been tried or memory is short. The server at @home is left out
+ * before the choice. Otherwise the server behind it would get twice as many clients.
  */
 static char *next_server(zkr_client *c, size_t home) ZKR__LOCKED
 {

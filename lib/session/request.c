@@ -23,11 +23,11 @@ struct zkr__request {
     void *ctx;
     unsigned tag, ups;      /* ups: link.ups when it was sent */
     enum zkr__op_kind kind; /* as it was sent */
-    bool container;         /* PARENT: the node is a container */
+    bool container;         /* for PARENT: the node is a container */
     bool alone;             /* a CREATE that was sent as CREATES */
-    int code, zk_rc;        /* the answer, if it was not sent */
-    bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
-    bool plain;    /* without scratch memory, so it can be reused */
+    int code, zk_rc;        /* the answer, if the request was not sent */
+    bool answered;          /* zkr__link_fail() answered it; drop ZooKeeper's answer */
+    bool plain;             /* without scratch memory, so it can be reused */
     bool unwatched;
     uint32_t watch; /* key of its watch in link.watches; 0 = none */
     int64_t sent;
@@ -48,8 +48,8 @@ static bool is_transaction(enum zkr__op_kind kind)
 /* --- memory --- */
 
 /*
- * The client keeps the memory of this many requests, so that usual requests need no allocation. Some are spares, for
- * answers.
+ * The client keeps the memory of this many requests, so that usual requests need no allocation. ZKR__SPARES of them are
+ * spares for answers.
  */
 enum { IDLE_MAX = 2 * ZKR__SPARES };
 
@@ -70,7 +70,7 @@ static struct zkr__request *take_idle(zkr_client *c) ZKR__LOCKED
     return r;
 }
 
-/* Leaves the spares. Returns NULL if out of memory. */
+/* Does not use the spares. Returns NULL if out of memory. */
 static struct zkr__request *make_request(zkr_client *c, size_t scratch) ZKR__LOCKED
 {
     if (scratch == 0 && c->idle_count > ZKR__SPARES) {
@@ -218,7 +218,7 @@ static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
     c->nudge_pause = 0;
 }
 
-/* Only reads count: a write also waits for the disks of the servers. */
+/* Only reads count, because a write also waits for the disks of the servers. */
 static void note_read(zkr_client *c, int64_t took) ZKR__LOCKED
 {
     enum { SLOWLY = 128 };
@@ -248,8 +248,8 @@ static void settle_watch(const struct zkr__request *r, int code)
 
 /*
  * A follower also reports an expired session if a transaction creates an ephemeral node and the session is local and
- * not upgraded. After a true report a server answers no later write, because it closes the connection. So a second
- * report on a connection, with an answered write in between, means a local session.
+ * not upgraded. If the session has really expired, the server closes the connection and answers no later write. So a
+ * second report on a connection, with an answered write in between, means a local session.
  */
 static bool is_local(struct zkr__link *link,
                      enum zkr__op_kind kind,
@@ -268,7 +268,7 @@ static bool is_local(struct zkr__link *link,
     return local;
 }
 
-/* Convert the answer to a CREATE that was sent as CREATES. */
+/* Turn the answer to a CREATES request into the answer to the CREATE request for which it was sent. */
 static void as_create(const zkr_client *c, struct zkr__answer *answer)
 {
     if (answer->code == ZKR_OK && answer->name_count == 1) {
@@ -391,7 +391,7 @@ int64_t zkr__patience(const zkr_client *c)
 {
     enum { USUAL_TIMES = 8, LEAST_MS = 20 };
     int64_t usual = zkr__later(USUAL_TIMES * c->round_trip, LEAST_MS * ZKR__MS);
-    int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease relies on it */
+    int64_t most = c->session_ms * ZKR__MS / 10; /* limit of rule 3 in lease.h */
     return c->round_trip > 0 ? zkr__sooner(usual, most) : most;
 }
 
@@ -540,7 +540,7 @@ bool zkr__link_close(struct zkr__link *link)
     door->close(link->zh);
     if (link->tap > 0) {
         bool ended = door->tap_end(link->tap, pending - link->heard + 1);
-        link->settled = ended && !link->broke; /* else no end was sent */
+        link->settled = ended && !link->broke; /* after a break, no end was sent */
     }
     if (link->close_at > 0) {
         zkr__log_slow(-1);

@@ -4,8 +4,8 @@
  * from inside the call that submits it.
  *
  * A request lives until its answer, or until the close of its handle has returned. A link lives as long as its handle.
- * libzookeeper may lose completions while it closes a handle, and may call late after an expiry, but not after the
- * close. Its contexts point to requests and, for watches, to links, so no pointer dangles.
+ * libzookeeper may lose completions while it closes a handle, and may call completions late after an expiry, but calls
+ * none after the close. Their contexts point to requests and, for watches, to links, so no pointer dangles.
  */
 #ifndef ZKR_SESSION_REQUEST_H
 #define ZKR_SESSION_REQUEST_H
@@ -15,7 +15,7 @@
 
 struct zkr__request;
 
-/* Answers that a client can keep when memory is short. */
+/* Number of answers that a client can store when memory is short. */
 enum { ZKR__SPARES = 64 };
 
 /*
@@ -26,23 +26,23 @@ struct zkr__link {
     struct zkr__handle_owner owner; /* identifies the link to the door */
     zkr_client *c;
     void *zh;                         /* NULL while it is being opened */
-    enum zkr__session_event early[2]; /* events while zh is NULL, carried out later */
+    enum zkr__session_event early[2]; /* events while zh is NULL, handled later */
     unsigned early_count;
     unsigned ups;      /* how often it connected */
     bool timed;        /* the timeout of its first connection is known */
-    size_t authorized; /* credentials handed in, which it repeats when it connects */
+    size_t authorized; /* credentials added; the handle sends them at each connection */
     bool doubted;      /* it has given an impossible answer */
     /* Has this connection reported an expired session, and answered a write since? See is_local() in request.c. */
     enum { ZKR__UNEXPIRED, ZKR__EXPIRED, ZKR__EXPIRED_AND_LIVES } expired;
     bool
-        demanded; /* a server demands credentials that are missing: the service has to end the session */
+        demanded; /* a server demands credentials that are missing, so the service must end the session */
     bool settled; /* the servers have ended the session, or surely learn of its end */
     bool last;    /* the client ends with this session (finish.h) */
     bool
-        moved; /* its servers were replaced, for which the door sends a request of its own */
-    int tap;      /* reads the answer to the end of the session: zk_tap.h; 0 = none */
-    bool broke;   /* a request was lost since the tap was made */
-    size_t heard; /* answers of servers since the close began */
+        moved; /* its servers were replaced, and the door has sent a request of its own */
+    int tap;   /* reads the answer to the end of the session: zk_tap.h; 0 = none */
+    bool broke;       /* a request was lost since the tap was made */
+    size_t heard;     /* answers of servers since the close began */
     int64_t close_at; /* no close before this, by zkr__now() */
     char *servers;    /* numeric addresses */
     /* The server that the handle has left, while the handle has one server (rebalance.h). NULL = it has all servers. */
@@ -64,19 +64,19 @@ typedef void (*zkr__answer_fn)(void *ctx,
 /*
  * Submit a request. @fn gets one answer, later: ZooKeeper's, or ZKR_ESESSION if the session ended first. A request that
  * was not sent is answered with ZKR_ECONNLOSS (no connection), ZKR_ENOMEM (no memory), or the code with which
- * libzookeeper refused it. Such answers arrive in order, at the next turn of the service, which is woken, or at the end
- * of the session. A request that was not sent counts neither in stats.requests nor for the lease.
+ * libzookeeper refused it. Such answers arrive in order, at the next turn of the service, which this function wakes, or
+ * at the end of the session. A request that was not sent counts neither in stats.requests nor for the lease.
  *
  * If memory for such an answer is short, the client uses a spare. Without a spare the answer is dropped, the function
  * returns false, and the next turn of the service gives up the session, so the engine learns of that end instead. At
- * the end of the client, answers to requests that an answer submitted are dropped.
+ * the end of the client, answers to requests that an answer's @fn submits are dropped.
  */
 bool zkr__submit(zkr_client *c,
                  const struct zkr__op *op,
                  zkr__answer_fn fn,
                  void *ctx,
                  unsigned tag) ZKR__LOCKED;
-/* Like zkr__submit(), as soon as there is a session, before the client counts as connected. */
+/* Like zkr__submit(), but works as soon as a session exists, before the client counts as connected. */
 bool zkr__submit_early(zkr_client *c,
                        const struct zkr__op *op,
                        zkr__answer_fn fn,
@@ -103,7 +103,7 @@ void zkr__request_deliver(zkr_client *c) ZKR__LOCKED;
 /* At the end of the client: deliver the answers to requests that were not sent. Answers added meanwhile are dropped. */
 void zkr__request_finish(zkr_client *c) ZKR__LOCKED;
 
-/* zkr__handle_owner.node of links. Reports the event to the engine, unless the link is over. */
+/* The callback zkr__handle_owner.node of links. Reports the event to the engine, unless the link is over. */
 void zkr__link_node(struct zkr__handle_owner *owner,
                     const char *path,
                     enum zkr__node_event event);
@@ -116,7 +116,7 @@ void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
 bool zkr__link_close(struct zkr__link *link);
 /* Free a link that has no handle. */
 void zkr__link_free(struct zkr__link *link);
-/* Does anybody wait for a pending request? A request without a ctx is a keep-alive read, for which nobody waits. */
+/* Does a caller wait for a pending request? A request without a ctx is a keep-alive read, whose answer is ignored. */
 bool zkr__link_awaited(const struct zkr__link *link);
 /* Return when the oldest pending request was sent (CLOCK_BOOTTIME), or ZKR__NEVER if there is none. */
 int64_t zkr__link_oldest(const struct zkr__link *link);

@@ -13,9 +13,9 @@ int zkr__servers_check(const char *servers);
 bool zkr__servers_numeric(const char *servers);
 
 /*
- * Return the same list with numeric addresses, in libzookeeper's format. With @ask, names are resolved, which may take
- * long; names that cannot be resolved are left out. Fails with ZKR_ECONNLOSS without any address, or ZKR_ENOMEM; then
- * *@out is NULL, and @why says why.
+ * Set *@out to the same list with numeric addresses, in libzookeeper's format. With @ask, names are resolved, which may
+ * take long; names that cannot be resolved are left out. Fails with ZKR_ECONNLOSS if there is no address, or with
+ * ZKR_ENOMEM. Then *@out is NULL, and @why gives the reason.
  */
 int zkr__servers_resolve(const char *servers,
                          bool ask,

@@ -15,7 +15,7 @@
 
 /* --- looking up --- */
 
-/* How long to wait for names if the list also has addresses. */
+/* How long to wait for the resolver if the list also has numeric addresses. */
 enum { PATIENCE_MS = 500 };
 
 /* Store an answer. @servers is NULL if no address was found, for the reason @why. */
@@ -94,7 +94,7 @@ static void join(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
     zkr__lock(c);
 }
 
-/* Leave the thread alone after the close of the client. */
+/* Detach a thread that outlives the close of the client, with a reference to the client's memory. */
 static void leave(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
 {
     LL_DELETE(c->resolvers, r);
@@ -234,8 +234,8 @@ void zkr__follow_adopt(zkr_client *c)
 }
 
 /*
- * Give the handle new addresses. A handle without a session is given up instead: the next one starts with the new
- * addresses.
+ * Give the handle new addresses. A handle without a session is given up instead, because the next one starts with the
+ * new addresses.
  */
 static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
 {
@@ -269,8 +269,9 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     char *servers = zkr__lookup_take(c);
     if (servers && !zkr__servers_same(servers, link->servers)) {
         /*
-         * If one list repeats an address and the next does not, libzookeeper may take both for equal:
-         * zkr__servers_odd(). While the handle has one server of the list, it may be the same with another port.
+         * libzookeeper may ignore a list that has all addresses of the last one, because zkr__servers_odd() may repeat
+         * an address. So such a list is set anew. While the handle has one server of the list, it may be the same with
+         * another port.
          */
         move(c, servers, link->home || zkr__servers_include(servers, link->servers));
     } else {
@@ -279,7 +280,7 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     return c->link == link ? link->check_at : now;
 }
 
-/* Returns false if the answer is not here yet, or no name could be resolved. */
+/* Returns false if the resolver has not answered yet, or has found no address. */
 static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     c->list_at = ZKR__NEVER; /* the answer wakes the service */
@@ -330,7 +331,7 @@ int64_t zkr__follow_list(zkr_client *c, int64_t now)
     }
     char *servers = zkr__mem_string(c->next_servers);
     c->list_at = now + c->list_pause;
-    c->list_pause *= 2; /* a slow network must not be cut off each time */
+    c->list_pause *= 2; /* a slow network needs more time to connect */
     if (servers) {
         move(c, servers, true);
     }

@@ -217,9 +217,8 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * A handle that gets no session may have stopped trying an address that works, for a reason that the client cannot see;
- * zkr__servers_odd() describes one. The next handle tries each address again. The time is enough for three silent
- * servers.
+ * Give up a handle that gets no session in time. It may have stopped trying an address that works (zkr__servers_odd()
+ * describes one cause), while the next handle tries each address again. The limit leaves time for three silent servers.
  */
 static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
 {
@@ -262,7 +261,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (c->session_id == 0) {
         return zkr__sooner(next, run_attempt(c, now));
     }
-    /* No server reports the end, but by now the leader has ended the session. */
+    /* No server can report the end, but by now the leader has ended the session. */
     int64_t end = c->suspended_at + c->granted_ms * ZKR__MS;
     if (now >= end) {
         zkr__session_over(c, "no server reached for a session timeout");
@@ -271,7 +270,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return zkr__sooner(end, next);
 }
 
-/* Until when to look again. A lease that has ended needs no warning. */
+/* Return when to check for warnings again (CLOCK_BOOTTIME). A lease that has ended needs no warning. */
 static int64_t run_warnings(zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     bool runs = c->up->lease_runs && zkr__lease_alive(&c->lease, boot);
@@ -328,10 +327,10 @@ static void keep_alive(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * The nudge is a read behind a request whose answer is late. A server may forget a lone write until another request
+ * Send a nudge: a read behind a request whose answer is late. A server may forget a lone write until another request
  * arrives (ZOOKEEPER-4537). Besides, libzookeeper sends no pings while a request waits, but the session and rule 3 of
- * the lease need them. A connection that the client leaves as soon as nothing is in flight is nudged only for requests
- * that somebody waits for.
+ * the lease need them. On a connection that the client will leave once nothing is in flight, only requests that a
+ * caller waits for are nudged.
  */
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
@@ -352,7 +351,10 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
     return c->nudge_after;
 }
 
-/* libzookeeper pings by the timeout in force, but rule 3 of the lease needs pings by the shortest timeout. */
+/*
+ * Send a read in place of a ping: libzookeeper's ping interval follows the timeout in force, but rule 3 of the lease
+ * needs the interval of the shortest timeout.
+ */
 static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     if (!zkr__connected(c) || c->granted_ms <= c->session_ms) {
@@ -367,7 +369,7 @@ static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
     return now + pause;
 }
 
-/* Give up the session, because an answer could not be kept: see zkr__submit(). */
+/* Give up the session, because an answer could not be stored: see zkr__submit(). */
 static void give_up(zkr_client *c) ZKR__LOCKED
 {
     c->overrun = false;
@@ -437,7 +439,7 @@ void zkr__service_stop(zkr_client *c)
     c->closing = true;
     zkr__cv_signal(&c->service_cv);
     while (c->service_started && !c->service_over) {
-        (void)zkr__wait(c, &c->changed, ZKR__NEVER); /* the thread may change */
+        (void)zkr__wait(c, &c->changed, ZKR__NEVER); /* c->service may change */
     }
     zkr__unlock(c);
     if (c->service_started) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service thread: opens sessions, closes handles, sends lease probes, delivers the answers to requests that were
- * not sent, runs the engine's timers. It sleeps until something is due, which may be never.
+ * The service thread opens sessions, closes handles, sends lease probes, delivers the answers to requests that were not
+ * sent, and runs the engine's timers. It sleeps until something is due, which may be never.
  */
 #ifndef ZKR_SESSION_SERVICE_H
 #define ZKR_SESSION_SERVICE_H
@@ -15,7 +15,7 @@ void zkr__service_stop(zkr_client *c);
  * Close the handles of dead links that are due by @by. Returns when the next one is due. Releases the lock meanwhile.
  */
 int64_t zkr__close_dead(zkr_client *c, int64_t by) ZKR__LOCKED;
-/* One turn: do all that is due. Sets c->service_at to when to call again. */
+/* Run one turn: do everything that is due, and set c->service_at to the time of the next turn. */
 void zkr__service_run(zkr_client *c) ZKR__LOCKED;
 
 #endif

@@ -12,7 +12,7 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-/* At each new connection the session, the lease and the link must agree. */
+/* Check that session, lease and link agree, at each new connection. */
 static void check_session(zkr_client *c) ZKR__LOCKED
 {
     ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
@@ -80,9 +80,9 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
 }
 
 /*
- * Return why this cannot be a session, or NULL if it can. With a timeout out of range, requests would be sent without a
- * pause, or waits would not end. A session id of 0 would be the owner of each node that is not ephemeral. And the lease
- * must know the shortest timeout granted.
+ * Return why the client must refuse this session, or NULL if it need not. With a timeout out of range, requests would
+ * be sent without a pause, or waits would not end. A session with id 0 would seem to own every node that is not
+ * ephemeral. And the lease must know the shortest timeout granted.
  *
  * The client reads the timeout of a connection when it gets the event that the connection is up. By then libzookeeper
  * may have the next connection, and return the timeout of that one. The reading is right if a request made after it
@@ -113,7 +113,7 @@ void zkr__open_later(zkr_client *c, const char *why)
                   "again_in_ms=%lld", (long long)(pause / ZKR__MS));
 }
 
-/* The handle is given up, too, because libzookeeper already works with the values it got. */
+/* Give up the session and its handle, because libzookeeper already uses the values it got. */
 static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
 {
     if (c->session_id != 0) {
@@ -124,7 +124,7 @@ static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
-/* A handle without its credentials must send nothing: a request refused then would count as refused for good. */
+/* Send nothing on a handle without its credentials, because a request refused then would count as refused for good. */
 static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 {
     if (code == ZKR_ECONNLOSS) { /* a session event follows */
@@ -154,7 +154,7 @@ static void on_first_answer(void *ctx,
                             unsigned connection,
                             const struct zkr__answer *answer) ZKR__LOCKED
 {
-    enum { API_ERROR = -100, REFUSED = -115 /* ZAUTHFAILED: an event says so, too */ };
+    enum { API_ERROR = -100, REFUSED = -115 /* ZAUTHFAILED: an event reports it */ };
     zkr_client *c = ctx;
     bool over = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
     bool late = !c->link || connection != (unsigned)c->connections;
@@ -173,9 +173,9 @@ static void on_first_answer(void *ctx,
 }
 
 /*
- * Send the first request of a connection. A server that accepts credentials may not say so. A server that refuses them
- * does, and answers no later request. So any answer proves that they were accepted. It also proves that the timeout was
- * read in time: session_fault(). Only ClickHouse Keeper has this node.
+ * Send the first request of a connection. A server may accept credentials silently. A server that refuses them says so,
+ * and answers no later request. So any answer proves that the credentials were accepted. It also proves that the
+ * timeout was read in time (session_fault()). Only ClickHouse Keeper has this node.
  */
 static void ask_first(zkr_client *c) ZKR__LOCKED
 {
@@ -343,8 +343,7 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     int64_t pause = pause_after_end(c);
     c->link = NULL;
     /*
-     * If requests before the close have no answer, the close may get none either. Pending deletes rely on the close,
-     * too.
+     * If earlier requests have no answer yet, the close may get none either. Pending deletes depend on the close, too.
      */
     link->settled = link->settled || (zkr__connected(c) && !link->pending &&
                                       c->stats.pending_deletes == 0);
@@ -459,7 +458,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
     }
 }
 
-/* Keep the event that the session came up, and its last event after that. Other events make no difference. */
+/* Keep the event that the session came up, and the last event after it. Other events make no difference. */
 static void remember(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     bool came_up = link->early_count > 0 && link->early[0] == ZKR__SESSION_UP;

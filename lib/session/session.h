@@ -6,15 +6,18 @@
 #include "session/client.h"
 #include "session/request.h"
 
-/* zkr__handle_owner.session of links. Never blocks. */
+/* The callback zkr__handle_owner.session of links. Never blocks. */
 void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event event);
 /* Carry out the events that arrived while the handle was being opened. */
 void zkr__link_opened(struct zkr__link *link) ZKR__LOCKED;
 /* Set the reason that zkr_client_wait_connected() reports for a handle without an answer. */
 void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
-/* Note that there is no session. The next one is opened after a pause, which grows. */
+/* Note that there is no session. The next one is opened after a pause, which grows with each failure. */
 void zkr__open_later(zkr_client *c, const char *why) ZKR__LOCKED;
-/* Tell a guardian that the client has just got about the session. Call without the client's lock. */
+/*
+ * Report the current session to a guardian that the client has joined after the session began. Call without the
+ * client's lock.
+ */
 void zkr__session_guard(zkr_client *c);
 /* Note that the connection is lost. The session may still live. */
 void zkr__session_down(zkr_client *c) ZKR__LOCKED;
@@ -27,14 +30,14 @@ void zkr__session_break(zkr_client *c) ZKR__LOCKED;
 /* End the session for good, because the servers refuse the client's credentials; @why says how. */
 void zkr__session_refused(zkr_client *c, const char *why) ZKR__LOCKED;
 /*
- * Before the end of a session that is up: make a tap (zk_tap.h), so that the end is sent at once, behind all unanswered
- * requests. If it returns false, wait for their answers first.
+ * Make a tap (zk_tap.h) before ending a session that is up. The end can then be sent at once, behind all unanswered
+ * requests. If the function returns false, the caller must first wait for their answers.
  */
 bool zkr__session_tap(zkr_client *c) ZKR__LOCKED;
 /*
  * Call this when the lease bound has passed. After a shorter timeout the bound can pass before the time promised to the
- * holders: then the session is given up, so that the nodes of its holds stay until that time. After a fault of the
- * library the session is given up, too. Returns false if the session goes on.
+ * holders. The client then gives up the session, so that the nodes of its holds stay until that time. It also gives up
+ * the session after a fault of the library. Returns false if the session goes on.
  */
 bool zkr__session_cut_short(zkr_client *c) ZKR__LOCKED;
 

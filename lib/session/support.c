@@ -7,7 +7,7 @@
 #include "session/request.h"
 
 /*
- * libzookeeper's codes for a connection that was closed; one that timed out has another code. It reports
+ * libzookeeper's codes for a connection that was closed; one that timed out has another code. libzookeeper reports
  * RUNTIME_INCONSISTENCY if a refusal precedes the answers to earlier requests, because it takes the refusal for the
  * first of those answers.
  */
@@ -63,7 +63,10 @@ static void find_missing(zkr_client *c, struct zkr__support *s) ZKR__LOCKED
     }
 }
 
-/* If two closes in a row are an accident, little is lost, because a transaction makes a node as well. */
+/*
+ * After two closes in a row the operation counts as missing. If both were an accident, little is lost, because a
+ * transaction creates a node as well.
+ */
 static void
 count_close(zkr_client *c, struct zkr__support *s, int64_t connection) ZKR__LOCKED
 {
@@ -89,7 +92,7 @@ void zkr__support_learn(zkr_client *c,
     struct zkr__support *s = container ? &c->containers : &c->create2;
     if (answer->zk_rc == ZKR__UNIMPLEMENTED) {
         find_missing(c, s);
-        /* The server did nothing. The caller tries again, in the other way. */
+        /* The server did nothing, so the caller can try again without the operation. */
         answer->code = ZKR_EZK(ZKR__THROTTLED);
     } else if (answer->zk_rc == CONNECTION_LOSS ||
                answer->zk_rc == RUNTIME_INCONSISTENCY) {

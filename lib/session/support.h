@@ -2,7 +2,7 @@
 /*
  * Operations that some servers lack. ZooKeeper before 3.5 answers create2 and createContainer with -6 and closes the
  * connection. RaftKeeper, and ClickHouse Keeper before its releases of 2026, close it without an answer. On such
- * servers a transaction makes our nodes, and parents are persistent.
+ * servers a transaction creates the lock nodes, and parents are persistent.
  */
 #ifndef ZKR_SESSION_SUPPORT_H
 #define ZKR_SESSION_SUPPORT_H
@@ -23,7 +23,7 @@ struct zkr__support_sent {
     int64_t connection; /* a different number for each connection */
 };
 
-/* Learn from the answer to a request that was sent. "Unimplemented" becomes a code that is retried. */
+/* Learn from the answer to a request that was sent. ZKR__UNIMPLEMENTED becomes a code that is retried. */
 void zkr__support_learn(zkr_client *c,
                         const struct zkr__support_sent *sent,
                         struct zkr__answer *answer) ZKR__LOCKED;

@@ -7,8 +7,8 @@
 #include "base/table.h"
 
 /*
- * A watched path, identified by its hash. Among ten thousand paths, two share a hash in one case of a hundred; then
- * some bytes are not counted.
+ * A watched path, identified by its hash. The chance that two of ten thousand paths share a hash is 1%; then some bytes
+ * are not counted.
  */
 struct zkr__watch_cell {
     uint32_t key;        /* 0 = empty */

@@ -4,8 +4,8 @@
  * libzookeeper with faults.
  *
  * All requests are asynchronous. The door passes answers, node events and session events to functions that it is given.
- * It calls them on any thread, with no lock of ours held. For one handle it makes one call at a time, in ZooKeeper's
- * order.
+ * It calls them on any thread, with no lock of this library held. For one handle it makes one call at a time, in
+ * ZooKeeper's order.
  */
 #ifndef ZKR_SESSION_ZK_H
 #define ZKR_SESSION_ZK_H
@@ -26,7 +26,9 @@ enum zkr__op_kind {
     ZKR__OP_SYNC,
     ZKR__OP_EXISTS, /* a cheap read; answers Stat; may set a watch, on a missing node too */
     ZKR__OP_ACL, /* answers acl, empty, version */
-    /* A transaction of checks, perhaps none, that .paths exist: a quorum write that changes nothing but the .edits. */
+    /*
+     * A transaction that checks that .paths, perhaps none, exist. A quorum write that changes nothing but the .edits.
+     */
     ZKR__OP_CHECK,
     /*
      * A transaction that does all of this or nothing, in this order: check that .paths exist, create the ephemeral node
@@ -47,7 +49,7 @@ struct zkr__creation {
 
 /* A node that a CHECK sets instead of checking it, if the node's data has this version. */
 struct zkr__edit {
-    const void *data; /* NULL: check the node */
+    const void *data; /* NULL = check the node */
     size_t data_len;
     int version;
 };
@@ -55,7 +57,7 @@ struct zkr__edit {
 struct zoo_op;
 struct zoo_op_result;
 
-/* The kind of watch that a request sets, which decides about its room: watches.h. */
+/* The kind of watch that a request sets. The kind decides which limit applies (watches.h). */
 enum zkr__watch {
     ZKR__WATCH_NONE,
     ZKR__WATCH_NEEDED,   /* its waiter cannot do without the event */
@@ -100,7 +102,7 @@ struct zkr__answer {
         made; /* CHILDREN: number of the next child, by a count that some servers get wrong */
     const void *data;
     size_t data_len;
-    int version; /* ACL, GET: of the data; 0 = as it was created */
+    int version; /* ACL, GET: of the data; 0 = never changed */
     const struct ACL_vector
         *acl;   /* ACL: with real ids for "auth"; NULL = some entries are unreadable */
     bool empty; /* ACL: the node has no data */
@@ -125,7 +127,7 @@ enum zkr__session_event {
 struct zkr__asker {
     /* Called once, unless the handle is closed first. */
     void (*answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
-    void *scratch; /* zeroed memory, as much as scratch() returned */
+    void *scratch; /* zeroed memory, of the size that scratch() returned */
 };
 
 /* Receives the session events and node events of a handle. Embedded in the caller's object. */
@@ -153,7 +155,7 @@ struct zkr__open_args {
 struct zkr__door {
     void *(*open)(const struct zkr__open_args *args); /* on failure NULL and errno */
     void (*close)(void *zh); /* blocks; nothing is called afterwards */
-    /* Called before and after a close: zk_tap.h. NULL = there are no taps. */
+    /* Called before and after a close (zk_tap.h). NULL = no support for taps. */
     int (*tap)(void *zh);
     bool (*tap_end)(int tap, size_t answers);
     /* Returns the bytes of scratch memory for @op, a transaction. NULL = never any. */

@@ -158,12 +158,12 @@ void (*zkr__log_callback(int slot))(const char *line)
     return slot == ZKR__LOG_NO_SLOT ? drop_line : pass[slot];
 }
 
-/* --- fork: the child has no clients, and must not find our mutex or that of localtime_r() locked --- */
+/* --- fork: the child has no clients, and must find neither takers_mu nor the lock in localtime_r() locked --- */
 
 extern ZooLogLevel logLevel; /* libzookeeper has no function to read it */
 static ZooLogLevel paused_at;
 
-/* From here on no line is begun. Lines already begun get time to leave localtime_r(). */
+/* From here on libzookeeper begins no line. Lines already begun get time to leave localtime_r(). */
 void zkr__log_hush(void)
 {
     enum { TURNS = 3, TURN_NS = 50000 };
@@ -174,7 +174,9 @@ void zkr__log_hush(void)
     paused_at = logLevel;
     zoo_set_debug_level((ZooLogLevel)0);
     for (int i = 0; i < TURNS; i++) {
-        /* One turn each: for a thread that has read the level, one that waits for the lock, one that formats. */
+        /*
+         * One turn each for a thread that has read the level, a thread that waits for the lock, a thread that formats.
+         */
         (void)nanosleep(&turn, NULL);
         (void)localtime_r(&now, &unused);
     }
@@ -203,8 +205,8 @@ static void prepare_for_forks(void)
 /* --- joining and leaving --- */
 
 /*
- * The clients' levels do not matter, because zkr__log_hold() needs these lines. DEBUG is excluded: at the close of a
- * handle such a line reads freed memory (ZOOKEEPER-4809).
+ * The level is INFO whatever the clients want, because zkr__log_hold() needs INFO lines. DEBUG is excluded because a
+ * DEBUG line at the close of a handle reads freed memory (ZOOKEEPER-4809).
  */
 static void set_level(void)
 {
@@ -215,7 +217,7 @@ static void set_level(void)
 
 void zkr__log_join(zkr_client *c)
 {
-    /* Needed even without options.log, because libzookeeper makes lines anyway. */
+    /* Needed even without options.log, because libzookeeper logs anyway. */
     (void)pthread_once(&forks, prepare_for_forks);
     c->log_slot = ZKR__LOG_NO_SLOT;
     if (!c->options.log) {

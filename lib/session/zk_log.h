@@ -20,15 +20,15 @@ enum { ZKR__LOG_SLOTS = 16, ZKR__LOG_NO_SLOT = -1 };
 void zkr__log_join(zkr_client *c);
 void zkr__log_leave(zkr_client *c);
 
-/* Return the log callback for a handle with @slot. That of ZKR__LOG_NO_SLOT drops the lines. */
+/* Return the log callback for a handle with @slot. The callback for ZKR__LOG_NO_SLOT drops the lines. */
 void (*zkr__log_callback(int slot))(const char *line);
 /* Pass on a line that a handle with @slot has logged. On any thread. */
 void zkr__log_foreign(int slot, int level, const char *line);
 
 /*
- * Add @more, which may be negative, to the number of handles that are given up but not closed yet. With the session
- * timeout that such a handle was granted, each attempt to connect may fail at once. While there is such a handle, each
- * error that libzookeeper logs delays its thread by 50 ms.
+ * Add @more, which may be negative, to the number of handles that are given up but not closed yet. The session timeout
+ * granted to such a handle may make each attempt to connect fail at once. So while such a handle exists, each error
+ * that libzookeeper logs delays the logging thread by 50 ms.
  */
 void zkr__log_slow(int more);
 
@@ -42,8 +42,8 @@ void zkr__log_hold(void);
 void zkr__log_let_go(void);
 
 /*
- * Between the two calls libzookeeper logs nothing, and no other thread is between them. A fork needs this, because the
- * child inherits the state of the lock in localtime_r(), which stamps the lines. zk_real.c needs it, too.
+ * Between the two calls libzookeeper logs nothing, and no other thread can be between them. A fork needs this, because
+ * the child inherits the state of the lock in localtime_r(), which stamps the lines. zk_real.c needs it, too.
  */
 void zkr__log_hush(void);
 void zkr__log_speak(void);
@@ -52,7 +52,7 @@ void zkr__log_speak(void);
 
 enum { ZKR__ECHOES = 16 };
 
-/* The lines since the client last connected. Zeroed at first. */
+/* The distinct lines logged since the client last connected. Zeroed at first. */
 struct zkr__echo {
     uint64_t said[ZKR__ECHOES];
     unsigned count;

@@ -12,15 +12,15 @@
 #include "session/zk_value.h"
 
 /*
- * A create in a transaction answers no Stat, so the nodes of a CREATES do not reveal their czxid. Therefore the last
- * three operations create a node, set it and delete it: nobody ever sees it, and the set answers a Stat whose mzxid is
- * the zxid of the transaction.
+ * A create in a transaction answers no Stat, so the answer to a CREATES lacks the czxid of its nodes. Therefore its
+ * last three operations create a node, set it and delete it. No client ever sees that node, and the set answers a Stat
+ * whose mzxid is the zxid of the transaction.
  */
 enum { STAMP_OPS = 3 };
 
 /*
- * Scratch memory of a request: this struct and the operations. For a MULTI follow a Stat for each of the caller's
- * operations and their buffers; for a CREATES follows a struct made.
+ * Scratch memory of a request: this struct and the operations. Behind them are, for a MULTI, a Stat for each of the
+ * caller's operations and their buffers; for a CREATES, a struct made.
  */
 struct multi {
     int count;              /* number of results */
@@ -29,7 +29,7 @@ struct multi {
     zoo_op_result_t results[];
 };
 
-/* The text of the paths follows, as the answer returns them. */
+/* The nodes that a CREATES has made. The text of the paths follows. */
 struct made {
     struct Stat stamp;
     size_t count;
@@ -82,7 +82,7 @@ size_t zkr__zk_scratch(const struct zkr__op *op)
 
 /* --- sending --- */
 
-/* Add the caller's operations. They fill our buffers and Stats instead of the caller's. */
+/* Add the caller's operations, with buffers and Stats in the scratch memory in place of the caller's. */
 static void put_caller_ops(struct multi *m, const struct zkr__op *op)
 {
     zoo_op_t *to = ops_of(m) + m->first;
@@ -127,7 +127,7 @@ static size_t failed_at(const struct multi *m)
     return SIZE_MAX;
 }
 
-/* For results missing from the answer: libzookeeper would leave their field as it is. */
+/* Preset the codes, because libzookeeper leaves the code of a result that the answer lacks as it is. */
 static void expect_results(struct multi *m)
 {
     for (int i = 0; i < m->count; i++) {
@@ -183,7 +183,7 @@ static void put_creates(struct multi *m, const struct zkr__op *op)
         made->paths[i] = text;
         text += room;
     }
-    /* No node has this name without a number. */
+    /* No node has this path, because the created nodes have a number behind it. */
     const char *stamp = op->creations[0].path;
     zoo_create_op_init(&ops[count], stamp, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     zoo_set_op_init(&ops[count + 1], stamp, NULL, -1, -1, &made->stamp);

@@ -19,8 +19,8 @@
 int zkr__zk_ops_check(const struct zoo_op *ops, size_t count);
 
 /*
- * During an answer to a ZKR__OP_MULTI: fill @results, one for each of @ops, and the buffers and Stats of @ops. If no
- * server answered, all results have the same code.
+ * Fill @results, one for each of @ops, and the buffers and Stats of @ops. Call this during the answer to a
+ * ZKR__OP_MULTI. If no server answered, all results have the same code.
  */
 void zkr__zk_results(const struct zkr__answer *answer,
                      const struct zoo_op *ops,

@@ -18,7 +18,7 @@
 #include "session/zk_tap.h"
 #include "session/zk_value.h"
 
-/* Exists since 3.7; open_real() explains its use. Weak, so that older libraries load. */
+/* Part of libzookeeper since 3.7; open_real() explains its use. Weak, for older versions of libzookeeper. */
 #pragma weak zoo_set_servers_resolution_delay
 
 /* --- answers: a Stat counts on success only --- */
@@ -158,7 +158,7 @@ static int submit_op(void *handle,
     case ZKR__OP_CHILDREN:
         return zoo_awget_children2(zh, op->path, watcher, owner, done_names, asker);
     case ZKR__OP_GET:
-        /* On a missing node exists() would leave a watch for ever, but get() leaves none. */
+        /* On a missing node exists() would leave a watch until the node appears, but get() leaves none. */
         return zoo_awget(zh, op->path, watcher, owner, done_data, asker);
     case ZKR__OP_SYNC:
         return zoo_async(zh, op->path, done_string, asker);
@@ -204,7 +204,9 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
     owner->session(owner, event);
 }
 
-/* ZooKeeper's header declares it only together with OpenSSL's headers. Weak, because most libraries lack it. */
+/*
+ * ZooKeeper's header declares this function only together with OpenSSL's headers. Weak, because most libraries lack it.
+ */
 zhandle_t *zookeeper_init_ssl(const char *host,
                               const char *cert,
                               watcher_fn watcher,
@@ -298,7 +300,7 @@ static void *open_real(const struct zkr__open_args *args)
     zkr__thread_call(open_list, free_list, &o);
     /*
      * By default libzookeeper resolves names again on each turn of its IO loop, which halves the throughput and loses
-     * the session in an outage of DNS. We pass numeric addresses, resolved before each session.
+     * the session in an outage of DNS. This library passes numeric addresses, which it resolves before each session.
      */
     if (o.zh && zoo_set_servers_resolution_delay) {
         (void)zoo_set_servers_resolution_delay(o.zh, -1);
@@ -313,7 +315,7 @@ static void close_real(void *zh)
 
 static int add_auth_real(void *zh, const char *scheme, const void *cert, size_t len)
 {
-    /* No completion, because it would run with the handle's lock. A refusal arrives as a session event. */
+    /* No completion, because it would run with the handle's lock held. A refusal arrives as a session event. */
     return zoo_add_auth(zh, scheme, cert, (int)len, NULL, NULL);
 }
 

@@ -129,7 +129,7 @@ static bool is_left_alone(int tap)
 
 /* --- answers --- */
 
-/* Each begins with its length, the number of the request, a zxid, and an error code. */
+/* Each answer begins with its length, the number of the request, a zxid, and an error code. */
 enum { LENGTH = 4, NUMBER_AT = 4, ERROR_AT = 16, HEAD = 20, LONGEST = 1 << 24 };
 
 static int32_t number_at(const unsigned char *at)
@@ -167,8 +167,8 @@ static bool is_request(int32_t number)
 }
 
 /*
- * Part of an answer may be lost with the handle. Then the next bytes are not the beginning of an answer, and hardly
- * look like one.
+ * Read the answers, and return true if the last confirms the end. If part of an answer was lost with the handle, the
+ * next bytes do not begin an answer, and hardly look like one.
  */
 static bool read_end(int tap, size_t answers)
 {

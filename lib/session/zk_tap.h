@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tap: a second descriptor of a handle's connection. zookeeper_close() sends the end of the session behind all
- * submitted requests, waits until anything arrives, and drops it. The owner of a tap reads the answers instead, and so
- * learns whether a server has ended the session, without waiting for the earlier answers first. Nothing is read before
- * the handle is closed.
+ * submitted requests, waits until any data arrives, and drops the data. The owner of a tap reads the answers instead,
+ * and so learns whether a server has ended the session, without waiting for the earlier answers first. Nothing is read
+ * before the handle is closed.
  */
 #ifndef ZKR_SESSION_ZK_TAP_H
 #define ZKR_SESSION_ZK_TAP_H

@@ -45,7 +45,7 @@ int zkr__zk_code(int rc)
             return codes[i].code;
         }
     }
-    /* A code that ZooKeeper cannot have proves nothing, and must not be mistaken for one of ours. */
+    /* A code that ZooKeeper cannot have proves nothing, and must not be mistaken for a code of this library. */
     enum { LEAST = -1000 };
     return rc < ZOK && rc > LEAST ? ZKR_EZK(rc) : ZKR_ECONNLOSS;
 }

@@ -8,7 +8,7 @@
 struct ACL_vector;
 struct zoo_op;
 
-/* Convert ZooKeeper's code to one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
+/* Convert ZooKeeper's code to a code of this library: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
 int zkr__zk_code(int rc);
 /*
  * Does ZooKeeper's code @rc say that the server demands credentials that this connection has not given? The server then
@@ -18,7 +18,7 @@ bool zkr__zk_demands_credentials(int rc);
 /* Return a copy of @acl; for NULL, an ACL that allows everything. Returns NULL if out of memory. */
 struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl);
 void zkr__zk_acl_free(struct ACL_vector *acl); /* NULL is allowed */
-/* Can @acl, from a server, be compared? False if an entry is missing, or hidden from this client. */
+/* Can @acl, as a server returned it, be compared? False if it has no entry, or hides an entry from this client. */
 bool zkr__zk_acl_readable(const struct ACL_vector *acl);
 /* Do both have the same entries, in the same order? */
 bool zkr__zk_acl_same(const struct ACL_vector *a, const struct ACL_vector *b);
