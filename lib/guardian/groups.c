@@ -15,7 +15,7 @@
 #include "guardian/guardian.h"
 #include "guardian/wire.h"
 
-/* Make a pipe that kills @group: see wire.h. Returns 0 or errno. */
+/* Make a pipe that kills @group (see wire.h). Returns 0 or errno. */
 static int bind_to_group(int64_t group, int fds[ZKR__GROUP_FDS])
 {
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {

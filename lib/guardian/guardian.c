@@ -69,16 +69,14 @@ static int join(zkr_client *c)
     return rc;
 }
 
-/*
- * The guardian needs some milliseconds to start. This waits for it; with ZKR_GUARDIAN_TRY the client goes on meanwhile.
- */
+/* Wait for the guardian, which needs some milliseconds to start. With ZKR_GUARDIAN_TRY the client does not wait. */
 static int require(zkr_client *c)
 {
     enum { START_MS = 10000 };
     int rc = zkr__guardian_verdict(c->guardian, START_MS);
     if (rc != ZKR_OK) {
         const zkr_error why = zkr__thread_self()->error;
-        c->unguarded = true; /* no log line besides the error */
+        c->unguarded = true; /* the error says it; log nothing */
         zkr__guardian_leave(c);
         zkr__thread_self()->error = why;
     }
@@ -197,7 +195,7 @@ static char *pack_credentials(const zkr_client *c, size_t *size)
     return packed;
 }
 
-/* Returns 0 or errno. */
+/* Send the session to the guardian. Returns 0 or errno. */
 static int tell_session(const zkr_client *c, void *zh, const char *servers) ZKR__LOCKED
 {
     struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
@@ -254,7 +252,7 @@ void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
                                                           : ZKR__GUARDIAN_CLOSED,
                                           .client = c->ward,
                                           .session = session};
-    if (session != 0 && c->guardian) { /* 0: another thread may be setting it */
+    if (session != 0 && c->guardian) { /* with 0, c->guardian may be changing */
         (void)zkr__guardian_tell(c->guardian, &record);
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guardian: a separate process that ends our sessions if this process dies without closing them (zkr/guardian.h,
- * lib/guardian/program/). The client sends all that the guardian needs in advance: a session before any node is created
- * in it, a process group before its command is started.
+ * The guardian: a separate process that ends the sessions of this process if this process dies without closing them
+ * (zkr/guardian.h, lib/guardian/program/). The client sends everything that the guardian needs in advance: a session
+ * before any node is created in it, a process group before its command is started.
  *
  * Sending never blocks: a guardian that does not read is given up. A guardian that was given up, or has died, is not
- * replaced for its clients: the new one would not know their process groups, and could end a session too early.
+ * replaced for its clients, because a new one would not know their process groups, and could end a session too early.
  */
 #ifndef ZKR_GUARDIAN_GUARDIAN_H
 #define ZKR_GUARDIAN_GUARDIAN_H
@@ -19,12 +19,12 @@
  */
 int zkr__guardian_join(zkr_client *c);
 /*
- * Leave the guardian, after the last session. The last client lets the guardian end, and waits for that. Call without
- * the client's lock.
+ * Leave the guardian, after the last session. The last client to leave ends the guardian, and waits for its end. Call
+ * without the client's lock.
  */
 void zkr__guardian_leave(zkr_client *c);
 
-/* Part of a turn of the service: find out whether the guardian works. Returns when to call it again. */
+/* Part of a turn of the service: check whether the guardian watches this process. Returns when to call it again. */
 int64_t zkr__guardian_look(zkr_client *c, int64_t now) ZKR__LOCKED;
 
 /*
@@ -34,14 +34,14 @@ int64_t zkr__guardian_look(zkr_client *c, int64_t now) ZKR__LOCKED;
  */
 int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers) ZKR__LOCKED;
 /*
- * Report that the handle of @session was closed. Without @settled perhaps no server knows that, and the guardian ends
+ * Report that the handle of @session was closed. Without @settled perhaps no server knows that, so the guardian ends
  * the session.
  */
 void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled);
 
 /*
- * Tell the guardian about the directory @path, once. @used: a node is about to be created there; else no node of ours
- * is left there, and "" stands for all directories. Returns false if the guardian does not know the directory.
+ * Report the directory @path to the guardian, once. @used: a node is about to be created there; otherwise no node of
+ * the client is left there, and "" means all directories. Returns false if the guardian does not know the directory.
  */
 bool zkr__guardian_directory(zkr_client *c, const char *path, bool used) ZKR__LOCKED;
 

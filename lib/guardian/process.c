@@ -101,7 +101,7 @@ int zkr__guardian_refuse_errno(int error)
     return zkr__fail_sys(error, what);
 }
 
-/* Variables for the dynamic linker, OpenSSL, and builds with sanitizers. */
+/* Is @variable one for the dynamic linker, OpenSSL, or a sanitizer? */
 static bool is_needed(const char *variable)
 {
     static const char *const begins[] = {"LD_", "OPENSSL_", "SSL_CERT_"};
@@ -136,8 +136,8 @@ static char **few_variables(void)
 }
 
 /*
- * The guardian gets a POSIX session of its own, so that killing the group of this process, or closing its terminal,
- * leaves it alone. Returns 0 or errno.
+ * The guardian gets a POSIX session of its own, so that it survives when the group of this process is killed, or the
+ * terminal is closed. Returns 0 or errno.
  */
 static int spawn(struct zkr__guardian *g, int fd)
 {
@@ -151,7 +151,7 @@ static int spawn(struct zkr__guardian *g, int fd)
         return ENOMEM;
     }
     (void)sigfillset(&all);
-    /* None of these can fail, because no C library of Linux allocates memory for them. */
+    /* None of these calls can fail, because no C library of Linux allocates memory for them. */
     (void)posix_spawnattr_init(&attr);
     (void)posix_spawnattr_setsigmask(&attr, &all); /* until the guardian ignores them */
     (void)posix_spawnattr_setsigdefault(&attr, &all);
@@ -169,8 +169,8 @@ static int spawn(struct zkr__guardian *g, int fd)
 }
 
 /*
- * Connect a pair of sockets. Our end must not be a standard descriptor, because the application may write to those.
- * Returns 0 or errno.
+ * Connect a pair of sockets. The library's end must not be a standard descriptor, because the application may write to
+ * those. Returns 0 or errno.
  */
 static int connect_to(struct zkr__guardian *g, int *theirs)
 {
@@ -238,7 +238,7 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
         return zkr__guardian_refuse(ZKR_ESYS, "it does not answer");
     }
     ssize_t n;
-    do { /* fails once if the guardian left a record unread */
+    do { /* recv() fails once if the guardian left a record unread */
         n = recv(g->fd, &record, sizeof(record), MSG_DONTWAIT | MSG_PEEK);
     } while (n < 0 && errno == ECONNRESET);
     return n == (ssize_t)sizeof(record)
@@ -247,7 +247,7 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
                      ZKR_ESYS, "it ended at once; start it in a shell to see why");
 }
 
-/* --- its process, which the application may already have waited for --- */
+/* --- its process, which the application may already have reaped --- */
 
 /* Return when the process began, in ticks since the boot; 0 if /proc does not say. */
 static uint64_t start_time(pid_t pid)
@@ -275,9 +275,9 @@ static bool is_it(const struct zkr__guardian *g)
 }
 
 /*
- * Let the guardian end, and wait for its end. @told: it knows already that it has to end. If not, the application has
- * closed its socket, and the guardian would stay for a session timeout, so it is killed. A stopped guardian stays until
- * this process ends.
+ * Wait for the guardian's end. @told: the guardian has got the request to end. If not, the application has closed the
+ * socket, and the guardian would stay for a session timeout, so it is killed. A guardian stopped by a signal stays
+ * until this process ends.
  */
 static void await_process(const struct zkr__guardian *g, bool told)
 {
@@ -362,7 +362,7 @@ static void prepare_for_forks(void)
     (void)pthread_atfork(before_fork, after_fork, begin_child);
 }
 
-/* Does the guardian live, as far as its socket tells? */
+/* Is the guardian alive, judging by its socket? */
 static bool is_alive(const struct zkr__guardian *g)
 {
     return is_ours(g) && !poll_until(g->fd, 0, 0);

@@ -12,7 +12,9 @@
 enum { ZKR__GUARDIAN_VERSION = 3, ZKR__GUARDIAN_FD = 0 };
 
 enum zkr__guardian_kind {
-    /* From the guardian, once: it watches its parent; or it cannot, and .value is an errno or ZKR__GUARDIAN_…. */
+    /*
+     * From the guardian, once. READY: it watches its parent. REFUSES: it cannot; .value is an errno or ZKR__GUARDIAN_….
+     */
     ZKR__GUARDIAN_READY = 1,
     ZKR__GUARDIAN_REFUSES,
     /*
@@ -21,11 +23,13 @@ enum zkr__guardian_kind {
      */
     ZKR__GUARDIAN_SESSION,
     ZKR__GUARDIAN_OVER,
-    /* From the process: .value is a process group that acts under the client's holds, 0 = none any more. */
+    /* From the process: .value is a process group that acts under the client's holds, 0 = no group any more. */
     ZKR__GUARDIAN_GROUP,
     /* From the process: nothing is left to watch. */
     ZKR__GUARDIAN_BYE,
-    /* From the process: it has closed the session, but perhaps no server knows. The guardian has to end it. */
+    /*
+     * From the process: it has closed the session, but perhaps no server knows, so the guardian must end the session.
+     */
     ZKR__GUARDIAN_CLOSED,
     /* From the process, in place of a GROUP: a pipe reports when nothing acts under the client's holds any more. */
     ZKR__GUARDIAN_PIPE,
@@ -48,8 +52,9 @@ enum { ZKR__GUARDIAN_DIRECTORIES = 1024 };
  * bytes.
  *
  * A GROUP other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER. A PIPE comes with one,
- * the reading end: a byte arrives on it when nothing acts any more. Its end of file without a byte means nothing. A
- * DIRECTORY is followed by its path, without the chroot, with a zero byte; "" = all directories of the client.
+ * the reading end: a byte arrives on it when nothing acts under the client's holds any more. Its end of file without a
+ * byte means nothing. A DIRECTORY is followed by its path, without the chroot, with a zero byte; "" = all directories
+ * of the client.
  */
 struct zkr__guardian_record {
     uint32_t version;

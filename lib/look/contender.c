@@ -26,7 +26,7 @@ static size_t char_len(const unsigned char *s, size_t left)
     return len;
 }
 
-/* A control character: of C0 in one byte, or of C1 in one byte or, in UTF-8, two. */
+/* Is the character at @s a control character: C0 (one byte), or C1 (one byte, or two in UTF-8)? */
 static bool is_control(const unsigned char *s, size_t len)
 {
     unsigned char last = s[len - 1];
@@ -64,7 +64,7 @@ static size_t key_len(const char *line)
     return strspn(line, "abcdefghijklmnopqrstuvwxyz_");
 }
 
-/* Two NUL bytes follow the @len bytes of @text. */
+/* Are all lines of the text but the first fields? Two NUL bytes must follow the @len bytes of @text. */
 static bool has_fields(const char *text, size_t len)
 {
     const char *line = memchr(text, '\n', len);
@@ -78,8 +78,8 @@ static bool has_fields(const char *text, size_t len)
 }
 
 /*
- * Split the text into one string for each line. Returns the strings after the first line, which are the fields. NULL:
- * none.
+ * Split the text into one string for each line. Returns the strings after the first line, which are the fields. NULL =
+ * no fields.
  */
 static const char *split(char *text, size_t len)
 {
@@ -154,7 +154,7 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
     if (!text) {
         return ZKR_ENOMEM;
     }
-    if (memchr(text, '\0', len)) { /* not a text: newlines make no fields either */
+    if (memchr(text, '\0', len)) { /* not text, so newlines separate no fields */
         hide_controls(text, len, true);
     }
     entry->fields = split(text, len);

@@ -19,19 +19,18 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
 void zkr__contender_drop(zkr_contender *entry);
 
 /*
- * Which contenders hold permits of a semaphore, judging by its nodes. Pure.
+ * The next function finds out which contenders hold permits of a semaphore, judging by its nodes. Pure.
  *
- * The leases of one request are created in one transaction, so they have one fencing token. They are held if the leases
- * up to the last of them are no more than the maximum; newer leases sort behind them. Leases beyond the maximum are
- * waiting. Each lease of ours has a field with the maximum at its creation, because the maximum may be lowered while
- * permits are held. A lease of Curator has no such field. A waiting Curator client waits with its last lease, and is
- * then first at the gate.
+ * The leases of one request are created in one transaction, so they have one fencing token. They are held if the number
+ * of leases up to the last of them is at most the maximum; newer leases sort behind them. Leases beyond the maximum are
+ * waiting. Each lease of this library has a field with the maximum at its creation, because the maximum may be lowered
+ * while permits are held. A lease of Curator has no such field. A waiting Curator client waits with its last lease, and
+ * is then first at the gate, the queue of the semaphore's waiters.
  */
 
 /*
  * Returns how many of the @count @leases are held, from the first on; the others are waiting. @leases are in order.
- * @gate: the first contender at the gate, NULL = none. *max: from the newest lease with that field, 0 = no lease has
- * one.
+ * @gate is the first contender at the gate, or NULL. *@max: the maximum in the newest lease that has one, or 0.
  */
 size_t zkr__permits_held(const zkr_contender *leases,
                          size_t count,

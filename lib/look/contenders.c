@@ -59,7 +59,7 @@ static void mark_permits(zkr_contenders *list, const zkr_contender *gate)
     }
 }
 
-/* Marks the first contender, and those that hold beside it. */
+/* Mark the first contender, and the contenders that hold together with it. */
 static void mark_holders(zkr_contenders *list)
 {
     int kind = list->count > 0 ? list->list[0].kind : 0;
@@ -80,7 +80,7 @@ static void mark_holders(zkr_contenders *list)
 /* The directories to read. */
 enum { QUEUE, GATE, DIRECTORIES };
 
-/* A list of names, and the data of each node. */
+/* A read of the names in each directory, and of the data of those nodes. */
 struct reading {
     struct zkr__inquiry asked;
     struct zkr__queue *from[DIRECTORIES]; /* GATE only for a semaphore, else NULL */
@@ -97,7 +97,7 @@ static void forget_reading(void *inquiry) ZKR__LOCKED
     }
 }
 
-/* Takes the first @most contenders. */
+/* Store the first @most contenders of the answer in *@out. */
 static int
 take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
 {
@@ -123,7 +123,7 @@ take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
     return code;
 }
 
-/* @tag: the index of the contender, and its directory. */
+/* @tag combines the index of the contender and its directory. */
 static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -186,7 +186,7 @@ static zkr_contenders *take_result(struct reading *r)
     return result;
 }
 
-/* @gate: NULL = @q has no leases. ZKR_ENONODE: no chroot. */
+/* @gate is NULL if @q has no leases. Returns ZKR_ENONODE if the chroot is missing. */
 static int read_queue(zkr_contenders **out,
                       struct zkr__queue *q,
                       struct zkr__queue *gate,
@@ -232,7 +232,7 @@ static int need_watch(const struct zkr__queue *q,
                                            NULL, NULL);
 }
 
-/* From now on, a change is a difference from @list. */
+/* From now on, the watch reports differences from @list. */
 static void watch_from(struct zkr__node_watch *watch,
                        const zkr_contenders *list) ZKR__LOCKED
 {
@@ -352,7 +352,7 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
 
 /* --- the contender in front --- */
 
-/* Describes the node of a claim of this client, as a GET would. False: out of memory. */
+/* Describe the node of a claim of this client, as a GET would. Returns false if out of memory. */
 static bool tell_of_ours(zkr_contender *entry,
                          const struct zkr__claim *claim) ZKR__LOCKED
 {

@@ -30,8 +30,8 @@ int zkr__contenders_list(zkr_contenders **out,
                          struct zkr__node_watch **watch);
 
 /*
- * Copies the owner text of the first contender. ZKR_ENONODE: no contender, or no chroot. ZKR_EINVAL: the text does not
- * fit.
+ * Copy the owner text of the first contender to @buf. Returns ZKR_ENONODE without a contender or chroot, or ZKR_EINVAL
+ * if the text does not fit.
  */
 int zkr__contenders_first(char *buf,
                           size_t size,
@@ -40,15 +40,15 @@ int zkr__contenders_first(char *buf,
 
 /*
  * Returns the node right in front of a waiting @claim, as a list of one contender, in its state when the watch was last
- * set. Does not block. ZKR_ENOANSWER: not known. The caller has the client's lock.
+ * set. Does not block. Returns ZKR_ENOANSWER if that node is unknown. The caller holds the client's lock.
  */
 int zkr__contenders_ahead(zkr_contenders **out,
                           const struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Sleep until there is no contender. @timeout_ms 0: check once. ZKR_ENONODE: no chroot. */
+/* Sleep until the queue has no contender. @timeout_ms 0 = check once. Returns ZKR_ENONODE if the chroot is missing. */
 int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms);
 
-/* Sleep until the set of contenders changes. ZKR_ENONODE: no chroot. */
+/* Sleep until the set of contenders changes. Returns ZKR_ENONODE if the chroot is missing. */
 int zkr__contenders_await_change(struct zkr__queue *q,
                                  struct zkr__node_watch **watch,
                                  int64_t timeout_ms);

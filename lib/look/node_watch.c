@@ -9,7 +9,7 @@
 #include "session/log.h"
 #include "session/resolve.h"
 
-/* The tag of a request is the kind of its operation, or this. */
+/* The tag of a request is the kind of its operation, or ASKED_CHROOT. */
 enum { ASKED_CHROOT = ZKR__OP_CREATES + 1 };
 
 struct zkr__node_watch {
@@ -27,7 +27,7 @@ struct zkr__node_watch {
     uint64_t changes; /* how often the number has changed */
     uint64_t seen;    /* the changes that the caller knows */
     int64_t waiting;  /* number of waiting threads */
-    int64_t failures; /* in a row */
+    int64_t failures; /* consecutive failed reads */
     int code;         /* why the node cannot be read; 0 = it can */
     bool asking;      /* a request is in flight */
     bool armed;       /* a watch is set and has not fired */
@@ -123,7 +123,7 @@ static void take_answer(struct zkr__node_watch *w,
     }
 }
 
-/* The watch is used up, or ended with its session. */
+/* Note that the watch has fired, or has ended with its session. */
 static void disarm(struct zkr__node_watch *w) ZKR__LOCKED
 {
     w->armed = false;
@@ -172,7 +172,7 @@ static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
         .kind = kind,
         .path = w->path,
         .watch = w->kind == ZKR__FOLLOW_COUNT ? ZKR__WATCH_VITAL : ZKR__WATCH_NEEDED};
-    /* If no answer will arrive, the session ends, and the next session reads again. */
+    /* If this is false, no answer will arrive: the session ends, and the next session reads again. */
     w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
 }
 
@@ -208,7 +208,7 @@ static void look(struct zkr__node_watch *w) ZKR__LOCKED
     }
 }
 
-/* Of two different numbers either may be the older, so the node is read again. */
+/* If the numbers differ, either may be the older one, so the node is read again. */
 void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number)
 {
     w->armed = w->armed && number == w->number;
@@ -243,7 +243,7 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline)
 {
     uint64_t seen = w->seen;
-    int before = w->code; /* of the last read before this call */
+    int before = w->code; /* result of the last read before this call */
     bool in_time = true;
     w->waiting++;
     look(w);

@@ -36,7 +36,7 @@ bool zkr__revocation_take(const struct zkr__queue *q, bool *more)
 
 /* --- requests to others --- */
 
-/* A longer name is cut in the error text. */
+/* The error text truncates a longer name. */
 enum { SPARED_ROOM = 256 };
 
 struct asking {
@@ -96,7 +96,7 @@ static void ask(struct asking *a,
     zkr__mem_free(path);
 }
 
-/* A node that is not ephemeral is spared. A node that may not be read is judged by its name. */
+/* A node that is not ephemeral is spared. A node that the client may not read is judged by its name. */
 static void
 on_looked(void *ctx, unsigned index, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -122,7 +122,7 @@ static bool none(void *ctx, const char *name)
     return false;
 }
 
-/* Checks the first @count nodes of @from. */
+/* Check, and then act on, the first @count nodes of @from. */
 static int
 look_at(struct asking *a, const struct zkr__children *from, size_t count) ZKR__LOCKED
 {
@@ -161,7 +161,7 @@ on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&a->asked, told ? look_at_holders(a, answer) : answer->code);
 }
 
-/* Starts with @node alone; NULL: with every contender that holds. */
+/* Begin with the child @node or, if @node is NULL, with every contender that holds. */
 static void begin(struct asking *a, const char *node) ZKR__LOCKED
 {
     if (node) {
@@ -197,8 +197,8 @@ static int refuse(const struct asking *a, const char *dir)
 }
 
 /*
- * Do @kind to the child @node; NULL: to every contender that holds. *@refused: a node was spared, and the error says
- * so.
+ * Apply @kind to the child @node or, if @node is NULL, to every contender that holds. Sets *@refused if a node was
+ * spared, which the error then reports.
  */
 static int act(struct zkr__queue *q,
                const char *node,

@@ -11,18 +11,22 @@
 #include "session/client.h"
 
 enum zkr__act {
-    ZKR__ASK_HOLDERS, /* the first, and holders beside it: zkr_mutex_revoke() */
+    ZKR__ASK_HOLDERS, /* all contenders that hold: zkr_mutex_revoke() */
     ZKR__ASK_NODE,    /* zkr_mutex_revoke_node() */
     ZKR__DELETE_NODE  /* zkr_mutex_evict() */
 };
 
 /*
  * Do @what in @q, to the child @node unless it is ZKR__ASK_HOLDERS. Blocks without the lock. Never writes to the node
- * of a leader latch: Curator's latches watch the data of the node ahead, and do not read it again after a write.
+ * of a leader latch, because Curator's latches watch the data of the node ahead, and do not read it again after a
+ * write.
  */
 int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node);
 
-/* Take one revocation request that holders in @q do not know yet. False: there is none. @more: there are others. */
+/*
+ * Take one revocation request of which the holders in @q do not know yet. Returns false if there is none. Sets *@more
+ * if others remain.
+ */
 bool zkr__revocation_take(const struct zkr__queue *q, bool *more) ZKR__LOCKED;
 
 #endif

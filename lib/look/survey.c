@@ -87,7 +87,7 @@ struct visit {
     unsigned pending, tries;
 };
 
-/* A lease whose data are requested. */
+/* A lease whose data is requested. */
 struct lease {
     size_t visit, number;
 };
@@ -135,7 +135,8 @@ static void forget_walk(void *inquiry) ZKR__LOCKED
 }
 
 /*
- * Make room in @list for one entry more than @count, of @size bytes each. NULL: out of memory, and nothing has changed.
+ * Make room in @list for one entry more than @count, of @size bytes each. Returns NULL, with nothing changed, if out of
+ * memory.
  */
 static void *grow(void *list, size_t count, size_t *room, size_t size)
 {
@@ -154,7 +155,7 @@ static void *grow(void *list, size_t count, size_t *room, size_t size)
     return grown;
 }
 
-/* Takes over @path. NULL: out of memory. */
+/* Takes ownership of @path. Returns NULL if out of memory. */
 static struct visit *add_visit(struct walk *s, char *path)
 {
     struct visit **visits = grow(s->visits, s->count, &s->room, sizeof(struct visit *));
@@ -171,7 +172,7 @@ static struct visit *add_visit(struct walk *s, char *path)
 
 /* --- requests --- */
 
-/* A path below the root begins with one slash. */
+/* Join two parts of a path. A path below the root begins with one slash. */
 static char *join(const char *dir, const char *name)
 {
     return zkr__path_join(strcmp(dir, "/") == 0 ? "" : dir, name);
@@ -216,7 +217,7 @@ static void answered(struct walk *s, int code) ZKR__LOCKED
 
 /* --- names --- */
 
-/* Returns where to store the index of a semaphore's directory; NULL: @name is none. */
+/* Return where to store the index of the semaphore's directory @name, or NULL if @name is not the name of one. */
 static size_t *part_of(struct visit *v, const char *name)
 {
     return strcmp(name, "leases") == 0  ? &v->leases
@@ -224,7 +225,7 @@ static size_t *part_of(struct visit *v, const char *name)
                                         : NULL;
 }
 
-/* The two directories of a semaphore are visited with it. */
+/* Should the walk visit the child @name? The two directories of a semaphore are always visited with it. */
 static bool is_wanted(const struct walk *s, struct visit *v, const char *name)
 {
     if (s->spare_own && strcmp(v->path, "/") == 0 && strcmp(name, "zookeeper") == 0) {
@@ -292,7 +293,7 @@ static int look_at_leases(struct walk *s,
     return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
-/* Locks that are behind the node of an unknown recipe wait for it. */
+/* Is a node of a known recipe among the children? Locks behind the node of an unknown recipe wait for that node. */
 static bool has_known(const struct zkr__children *children)
 {
     bool known = false;
@@ -382,7 +383,7 @@ static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 
 /* --- data --- */
 
-/* Returns the index of the visit that the request belongs to. */
+/* Returns the index of the visit that the request with @tag belongs to. */
 static size_t visit_of(const struct walk *s, unsigned tag)
 {
     return tag % ASKED == LEASE ? s->leases[tag / ASKED].visit : tag / ASKED;
@@ -457,7 +458,7 @@ static bool is_part_of_semaphore(const struct walk *s, size_t index)
            is_semaphore(s, parent);
 }
 
-/* Returns a new entry, which takes over @holder if that was read. NULL: out of memory. */
+/* Returns a new entry, which takes over @holder if that was read, or NULL if out of memory. */
 static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *holder)
 {
     struct entry *e = &out->list[out->count];
@@ -473,7 +474,10 @@ static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *h
     return &e->shown;
 }
 
-/* Does the node have items instead of a lock? Then its first child is not ephemeral and of no known recipe. */
+/*
+ * Are the node's children items rather than contenders? Then the first child is neither ephemeral nor of a known
+ * recipe.
+ */
 static bool has_items(const struct visit *v)
 {
     const zkr_contender *first = &v->holder;
@@ -493,7 +497,7 @@ static bool is_contender(const struct walk *s, size_t index)
 
 static bool add_queue(zkr_survey *out, struct visit *v)
 {
-    /* Leases outside a semaphore: all count as held. */
+    /* Leases outside a semaphore all count as held. */
     bool leases = v->leases_read != NULL;
     zkr_survey_entry *e = add(out, v->path, leases ? v->leases_read : &v->holder);
     if (e) {
@@ -548,7 +552,7 @@ static int by_path(const void *a, const void *b)
                   ((const struct entry *)b)->shown.path);
 }
 
-/* Sorting moves the holders, so the pointers to them are set after it. */
+/* Sorting moves the holders, so the pointers to them are set afterwards. */
 static void sort(zkr_survey *out)
 {
     qsort(out->list, out->count, sizeof(out->list[0]), by_path);
@@ -558,7 +562,7 @@ static void sort(zkr_survey *out)
     }
 }
 
-/* A visit gives at most two entries. */
+/* A visit yields at most two entries. */
 static int make_result(zkr_survey **out, const struct walk *s)
 {
     zkr_survey *result =

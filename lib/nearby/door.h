@@ -21,8 +21,8 @@ struct zkr__near_address {
 /* Receives the letters (datagrams) of a socket. Embedded in the caller's object. */
 struct zkr__mailbox_owner {
     /*
-     * Called on any thread, with no lock of ours held. @letter is borrowed during the call. @from consists of the name
-     * of the sender's socket, uid and pid from the kernel, and this host.
+     * Called on any thread, with no lock of this library held. @letter is borrowed during the call. @from consists of
+     * the name of the sender's socket, uid and pid from the kernel, and this host.
      */
     void (*take)(struct zkr__mailbox_owner *owner,
                  const struct zkr__near_address *from,

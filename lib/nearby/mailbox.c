@@ -30,7 +30,7 @@ struct mailbox {
     pthread_t thread;
     int closing; /* atomic */
     int fd;
-    struct stat was; /* the application may have closed fd, and reused its number */
+    struct stat was; /* identifies fd, in case the application closed it */
 };
 
 static bool is_ours(const struct mailbox *box)
@@ -50,7 +50,7 @@ static socklen_t socket_name(struct sockaddr_un *to, const char *name)
     return (socklen_t)(sizeof(to->sun_family) + 1 + PREFIX_LEN + ZKR__NEAR_NAME);
 }
 
-/* Write the parts of an address from first to last, because each part writes a zero behind itself. */
+/* Write uid and pid. The parts of an address must be written in order, because each adds a zero behind itself. */
 static void put_who(char *text, uid_t uid, pid_t pid)
 {
     (void)snprintf(text + ZKR__NEAR_HOST, ZKR__NEAR_WHO + 1, "%08x%08x", (unsigned)uid,
@@ -91,8 +91,8 @@ static bool put_self(char *text)
 /* --- receiving --- */
 
 /*
- * Returns false if the sender's name is not one of ours, or the kernel does not identify the sender. pid 0 means
- * another process namespace.
+ * Returns false if the name of the sender's socket is not a name of this library, or the kernel does not identify the
+ * sender. pid 0 means another process namespace.
  */
 static bool read_sender(struct zkr__near_address *from, struct msghdr *message)
 {
@@ -196,7 +196,7 @@ put_letter(void *of, const struct zkr__near_address *to, const void *letter, siz
     }
 }
 
-/* Wake the thread with a letter: the application closed our descriptor, but the thread may still read the socket. */
+/* Wake the thread with a letter, because it may still read the socket though the application closed the descriptor. */
 static void wake(const struct mailbox *box)
 {
     struct sockaddr_un self;

@@ -23,7 +23,7 @@ struct zkr__nearby {
 
 /*
  * The head of a letter. Both sides are on one machine, so they share a byte order. Two paths follow, each with its
- * zero.
+ * terminating zero.
  */
 struct head {
     uint32_t mark, kind;

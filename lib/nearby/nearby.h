@@ -28,7 +28,7 @@ struct zkr__news {
     const char *holder, *next; /* paths of nodes */
 };
 
-/* Open the socket, if c->options.nearby asks for it. If that fails, a line is logged, and the client has no news. */
+/* Open the socket, if c->options.nearby asks for it. If that fails, the client logs a line, and works without news. */
 void zkr__nearby_begin(zkr_client *c, const struct zkr__nearby_door *door);
 /* Close the socket. No news arrives afterwards. Call without the client's lock. */
 void zkr__nearby_end(zkr_client *c);
@@ -45,7 +45,7 @@ void zkr__nearby_send(const zkr_client *c,
                       const struct zkr__near_address *to,
                       const struct zkr__news *news) ZKR__LOCKED;
 
-/* Parse a letter into @news, which borrows from it. Returns false if the letter is not one of ours. */
+/* Parse a letter into @news, which points into the letter. Returns false if the letter is malformed. */
 bool zkr__letter_read(struct zkr__news *news, const void *letter, size_t len);
 
 #endif

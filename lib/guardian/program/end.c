@@ -2,8 +2,8 @@
 /*
  * Ends the sessions of a dead parent, all at the same time.
  *
- * Each connection renews the session. So a connection that cannot end it must not be repeated: without a guardian the
- * session would be over sooner.
+ * Each connection renews the session. So the guardian must not repeat a connection that cannot end the session, because
+ * the session would then outlive its timeout.
  *
  * If the servers refuse the session even to the first connection, either the session is over, or the servers give each
  * connection a new one. The guardian cannot tell which. So it then deletes the nodes in a new session.
@@ -21,7 +21,9 @@
 #include "group.h"
 #include "sweep.h"
 
-/* ZooKeeper's header declares it only together with OpenSSL's headers. Weak, because most libraries lack it. */
+/*
+ * ZooKeeper's header declares this function only together with OpenSSL's headers. Weak, because most libraries lack it.
+ */
 zhandle_t *zookeeper_init_ssl(const char *host,
                               const char *cert,
                               watcher_fn watcher,
@@ -33,8 +35,8 @@ zhandle_t *zookeeper_init_ssl(const char *host,
 enum { AGAIN_MS = 20 }; /* between attempts */
 
 /*
- * EXPIRED: the session has ended, or the servers have given another one. OVER: nothing is left to do, or nothing more
- * can be done.
+ * EXPIRED: the session has ended, or the servers have given the connection another one. OVER: nothing is left to do, or
+ * nothing more can be done.
  */
 enum link_state { CONNECTING, CONNECTED, ANSWERED, EXPIRED, OVER };
 
@@ -44,7 +46,7 @@ struct ending {
     zhandle_t *zh;
     _Atomic(enum link_state) state; /* set by libzookeeper's threads */
     int64_t again_at;               /* when to connect next */
-    int64_t leave_at;               /* no answer by then: try another server */
+    int64_t leave_at;               /* when to try another server, without an answer */
     unsigned first;                 /* index of the server to begin with */
     unsigned rounds;                /* completed through all servers */
     int closes;
@@ -155,7 +157,7 @@ static char *order_servers(const char *servers, unsigned first)
 
 /* --- one session --- */
 
-/* How long a server may be silent: at first a part of the session timeout, because others may answer. */
+/* Return how long a server may be silent. This is short in the first round, because other servers may answer. */
 static int64_t patience_ms(const struct ending *e)
 {
     enum { PART = 12, LEAST_MS = 20, MOST_ROUNDS = 3 };

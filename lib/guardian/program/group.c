@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends a process group. The number of the group is not enough: when all its processes are gone, another group may get
- * the number. The descriptor of the pipe refers to the group itself.
+ * Ends a process group. The number of the group is not enough, because another group may get the number when all
+ * processes of the group are gone. The descriptor of the pipe refers to the group itself.
  */
 #include "group.h"
 
@@ -111,8 +111,8 @@ static bool proc_is_whole(void)
 }
 
 /*
- * Zombies that nobody waits for stay in the group, as in containers whose first process waits for none. Then the group
- * is gone when /proc shows no living member.
+ * Zombies that are never reaped stay in the group, for example in containers whose first process reaps none. Then the
+ * group counts as gone when /proc shows no living member.
  */
 static bool all_are_dead(pid_t group)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zkr-guardian: started by the library, see zkr/guardian.h. Waits for the end of its parent, and then ends the sessions
- * that the parent has reported and not closed.
+ * zkr-guardian, which the library starts (zkr/guardian.h). It waits for the end of its parent, and then ends the
+ * sessions that the parent has reported and not closed.
  *
- * It must never end a session whose process may still act. So it acts only on the end of the parent's pidfd, and reads
- * all records before it acts.
+ * The guardian must never end a session whose process may still act. So it acts only when the pidfd reports the
+ * parent's end, and reads all records first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static bool has_ended(int process)
     return poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
 }
 
-/* The process that has this number is not our parent, or it cannot be watched. */
+/* Refuse to watch: the process with this number is not the parent, or cannot be watched. */
 static enum sight look_away(int error)
 {
     answer(ZKR__GUARDIAN_REFUSES, error);
@@ -92,9 +92,10 @@ static enum sight look_away(int error)
 }
 
 /*
- * The kernel says which process has made the socket pair. If that process is still our parent when its pidfd is open,
- * the pidfd refers to the parent, and not to a later process with the same number. If the parent died earlier, its
- * number is free, or belongs to a process that has ended. A living process that is not our parent is not watched.
+ * The kernel says which process has made the socket pair. If that process is still the guardian's parent when its pidfd
+ * is open, the pidfd refers to the parent, and not to a later process with the same number. If the parent died earlier,
+ * its number is free, or belongs to a process that has ended. The guardian does not watch a living process that is not
+ * its parent.
  */
 static enum sight watch_parent(int *parent)
 {
@@ -128,9 +129,9 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 }
 
 /*
- * End a session that the parent has closed, if perhaps no server knows. That takes as long as the servers are
- * unreachable, and the parent waits for the end of this process when it closes its last client. So a child does it.
- * This process has no threads yet.
+ * End a session that the parent has closed, if perhaps no server knows. This may take as long as the servers are
+ * unreachable, and the parent waits for the end of this process when it closes its last client. So a child ends the
+ * session. fork() is safe because this process has no threads yet.
  */
 static void end_apart(const struct wards *w, int64_t session)
 {
@@ -172,7 +173,10 @@ static enum heard hear(struct wards *w)
     if (n < 0 && errno == EAGAIN) {
         return HEARD_NOTHING;
     }
-    /* If the parent dies with our answer unread, recvmsg() fails once, before it returns the parent's records. */
+    /*
+     * If the parent dies with the guardian's answer unread, recvmsg() fails once, before it returns the parent's
+     * records.
+     */
     if (n < 0 && (errno == EINTR || errno == ECONNRESET)) {
         return HEARD_RECORD;
     }
@@ -189,7 +193,7 @@ static enum heard hear(struct wards *w)
                                     (size_t)n - sizeof(record.head), fds);
     explicit_bzero(&record, sizeof(record));
     if (!fine && n > 0) {
-        _exit(1); /* its meaning is unknown: end nothing */
+        _exit(1); /* the record is not understood: end nothing */
     }
     return fine ? HEARD_RECORD : HEARD_END;
 }
@@ -197,7 +201,7 @@ static enum heard hear(struct wards *w)
 /*
  * Wait until the parent is dead. The end of the socket alone does not prove that: the parent may have closed its
  * socket, or called exec(). Then no more records can arrive, and the guardian exits after the longest session timeout,
- * when sessions that nobody keeps alive have ended.
+ * when sessions that no client keeps alive have ended.
  */
 static void await_end(int parent, struct wards *w)
 {
