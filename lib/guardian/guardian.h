@@ -14,7 +14,7 @@
 
 /*
  * Find or start the guardian that c->options.guardian asks for. A required guardian is ready before the client's
- * threads start; otherwise a server may already have granted the first session: zkr__session_guard(). With
+ * threads start; any other guardian may join after the first session was granted (zkr__session_guard()). With
  * ZKR_GUARDIAN_TRY a failure is only logged. Call without the client's lock.
  */
 int zkr__guardian_join(zkr_client *c);

@@ -46,7 +46,7 @@ struct zkr__guardian {
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t forks = PTHREAD_ONCE_INIT;
-static struct zkr__guardian *current; /* of the next client; NULL = none yet */
+static struct zkr__guardian *current; /* the guardian for new clients; NULL = none */
 
 /* --- its socket --- */
 
@@ -117,8 +117,8 @@ static bool is_needed(const char *variable)
 }
 
 /*
- * Return the variables that the guardian needs, or NULL if out of memory. A job's environment may have more, by which a
- * CI server finds all processes of the job to kill them, the guardian included.
+ * Return the variables that the guardian needs, or NULL if out of memory. A job's environment may have more, with which
+ * a CI server finds all processes of the job to kill them, the guardian included.
  */
 static char **few_variables(void)
 {
@@ -249,7 +249,7 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
 
 /* --- its process, which the application may already have reaped --- */
 
-/* Return when the process began, in ticks since the boot; 0 if /proc does not say. */
+/* Return the start time of process @pid in ticks since boot, or 0 if /proc does not show it. */
 static uint64_t start_time(pid_t pid)
 {
     enum { FIELDS = 20 }; /* fields from the name to this one */

@@ -269,9 +269,9 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     char *servers = zkr__lookup_take(c);
     if (servers && !zkr__servers_same(servers, link->servers)) {
         /*
-         * libzookeeper may ignore a list that has all addresses of the last one, because zkr__servers_odd() may repeat
-         * an address. So such a list is set anew. While the handle has one server of the list, it may be the same with
-         * another port.
+         * Without @anew libzookeeper may ignore a list that has all addresses of the last one, because
+         * zkr__servers_odd() may repeat an address. While the handle has one server, the new list may be that server
+         * with another port, which libzookeeper does not notice either.
          */
         move(c, servers, link->home || zkr__servers_include(servers, link->servers));
     } else {

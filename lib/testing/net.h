@@ -39,13 +39,14 @@ bool zkr__test_ready(int fd, short events, int64_t deadline);
 bool zkr__test_write_all(int fd, const void *data, size_t size, int64_t deadline);
 bool zkr__test_read_all(int fd, void *data, size_t size, int64_t deadline);
 
-/* Returns the bytes read, 0 at the end of the stream, -1 on an error or after @deadline. */
+/* Returns the number of bytes read, 0 at the end of the stream, -1 on an error or after @deadline. */
 ssize_t zkr__test_read_some(int fd, void *data, size_t size, int64_t deadline);
 
 /*
  * Listens at @address, an IPv4 address. If *@port is 0, chooses a free port and stores it there. A chosen port lies
- * below the range for outgoing connections, so that nobody takes it while its server is down, and no client that keeps
- * trying can connect to itself. Returns the descriptor, or the negative code of the failure, which is recorded.
+ * below the range for outgoing connections, so that no outgoing connection takes it while its server is down, and no
+ * client that keeps trying can connect to itself. Returns the descriptor, or a negative error code with
+ * zkr_last_error() set.
  */
 int zkr__test_listen(const char *address, int *port);
 

@@ -48,7 +48,7 @@ typedef struct conn {
     bool cut_client;     /* reset the client after it has got the queued data */
     bool closing;        /* end both sides after the queued data; pass nothing else */
     bool orphan;         /* the client has gone, but the server does not notice */
-    int64_t retry_at;    /* when to connect to the server again; 0 = not */
+    int64_t retry_at;    /* when to connect to the server again; 0 = never */
     int64_t give_up;     /* no more retries after this time */
     int32_t ops[256];    /* of the last requests, indexed by xid */
     struct asked *asked; /* see proxy_changes.c */
@@ -101,7 +101,7 @@ struct zkr_test_proxy {
 /** Reads from the sender of direction @d, and queues what may pass. */
 void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d);
 
-/** Sends what is due in direction @d, and then its end. */
+/** Sends the data that is due in direction @d, and then the end of the stream. */
 void zkr__test_flow_send(zkr_test_proxy *p, conn *c, int d);
 
 /** Must poll() watch direction @d for input, or for room? */
@@ -113,7 +113,7 @@ bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
 
 /**
  * Connect to the target. Without frames (between servers), retry a refused connection for a second: a follower often
- * connects before its leader listens, and loses the election if we accept its connection and then reset it.
+ * connects before its leader listens, and loses the election if the proxy accepts its connection and then resets it.
  */
 void zkr__test_conn_connect(zkr_test_proxy *p, conn *c);
 
@@ -128,7 +128,7 @@ void zkr__test_flow_put(zkr_test_proxy *p,
                         const unsigned char *data,
                         size_t size);
 
-/** How a server with habits treats a request. */
+/** The decision of a server with habits (zkr_test_proxy_habits()) about a request. */
 struct zkr__test_verdict {
     bool refused; /* the request does not reach the server, and the connection ends */
     size_t size;  /* of the answer that the client gets before the end; 0 = none */
@@ -187,7 +187,7 @@ int zkr__test_proxy_triggered(zkr_test_proxy *p);
 /**
  * Calls @hook in the proxy's thread before it passes a request on. @n counts requests from 1 since the start; @op is
  * the operation. The hook blocks all connections of this proxy; if it cuts, drops or orphans, that request does not
- * pass. NULL removes the hook, which is then no longer running.
+ * pass. NULL removes the hook. On return the old hook no longer runs.
  */
 int zkr__test_proxy_on_request(zkr_test_proxy *p,
                                void (*hook)(void *ctx, int n, int op),

@@ -52,7 +52,7 @@ void zkr__test_habits_request(int habits,
                               struct zkr__test_verdict *v)
 {
     enum { XID = 4, SIZE = 20 };
-    /* The length, the xid, no zxid, the code -6. */
+    /* The length, the xid, zxid 0, and code -6 (unimplemented). */
     static const unsigned char answer[SIZE] = {
         [3] = SIZE - 4, [16] = 0xff, 0xff, 0xff, 0xfa};
 

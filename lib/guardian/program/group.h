@@ -8,7 +8,7 @@
 
 #include "guardian/wire.h"
 
-/** A process group that acts under the holds of a client; or a pipe that reports when nothing does. */
+/** A process group that acts under the holds of a client; or a pipe that reports when no process does so any more. */
 struct group {
     struct group *next;
     uint64_t client;

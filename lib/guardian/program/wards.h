@@ -37,8 +37,8 @@ struct wards {
 };
 
 /**
- * Process one record and the @size bytes of @text behind it. @fds are -1, or belong to the group afterwards. Returns
- * false if the record cannot be understood or stored.
+ * Process one record and the @size bytes of @text behind it. @fds are -1, or descriptors that then belong to the group.
+ * Returns false if the record cannot be understood or stored.
  */
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
