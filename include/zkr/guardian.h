@@ -81,9 +81,10 @@ extern "C" {
  * @c      borrowed.
  * @group  its id, while its leader has not been reaped; 0 = no group. Replaces the earlier group or pipe.
  *
- * Returns ZKR_OK, ZKR_EINVAL (no such group, 1, or that of this process), ZKR_ESTATE (the client has no guardian,
- * because none was requested, none could be started, or it has ended; or in a forked child), ZKR_ESYS (the guardian
- * cannot be notified: do not start processes that act under the holds, because the guardian would not kill them first).
+ * Returns ZKR_OK, ZKR_EINVAL (the group does not exist, or is 1 or the group of this process), ZKR_ESTATE (the client
+ * has no guardian, because none was requested, none could be started, or it has ended; or in a forked child), ZKR_ESYS
+ * (the guardian cannot be notified: do not start processes that act under the holds, because the guardian would not
+ * kill them first).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

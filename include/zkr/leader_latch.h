@@ -66,7 +66,7 @@ enum zkr_leader_latch_mode {
     ZKR_LATCH_NOTIFY = 1  /**< a leader's on_loss is called, with ZKR_LOST_STOPPED */
 };
 
-/** Called when the latch has become the leader. @fencing_token is that of this term. */
+/** Called when the latch has become the leader. @fencing_token identifies the term. */
 typedef void (*zkr_leader_latch_gain_fn)(zkr_leader_latch *l,
                                          int64_t fencing_token,
                                          void *ctx);

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file metrics.h
- * Counters of a client, in a struct; and its metrics, as text for Prometheus and everything else that reads
- * OpenMetrics.
+ * Counters of a client in a struct, and its metrics as text for Prometheus and other readers of OpenMetrics.
  *
  * All metrics are always counted; there is nothing to turn on. All names begin with `zkr_`, and times are in seconds.
  * The following metrics have the label `path`, with one series for each path that the client has used:
  *
  * | name | type | what |
  * |---|---|---|
- * | `zkr_waiting` | gauge | waiting in the queue now: threads, tickets, candidates |
- * | `zkr_held` | gauge | held now: locks, permits' tickets, leaderships |
- * | `zkr_acquired_total` | counter | granted, re-entries excepted |
- * | `zkr_contended_total` | counter | of these, granted after waiting behind another |
- * | `zkr_timed_out_total` | counter | given up at the timeout; also tries that found the lock held |
- * | `zkr_canceled_total` | counter | given up by cancel, release, stop, shutdown |
- * | `zkr_failed_total` | counter | given up because of an error |
- * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum in time for the lease), `stopped` (the same, because this process did not run) |
- * | `zkr_reentries_total` | counter | acquired again by a thread that held already |
+ * | `zkr_waiting` | gauge | contenders in the queue now: threads, tickets, candidates |
+ * | `zkr_held` | gauge | current holds: locks, tickets for permits, leaderships |
+ * | `zkr_acquired_total` | counter | grants, except re-entries |
+ * | `zkr_contended_total` | counter | grants after waiting behind another contender |
+ * | `zkr_timed_out_total` | counter | waits that ended at the timeout; also tries that found the lock held |
+ * | `zkr_canceled_total` | counter | waits that ended by cancel, release, stop or shutdown |
+ * | `zkr_failed_total` | counter | waits that ended with another error |
+ * | `zkr_lost_total` | counter | lost holds, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum in time for the lease), `stopped` (the same, because this process did not run) |
+ * | `zkr_reentries_total` | counter | acquires by a thread that already held |
  * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `nearby` (from another process of this host, by zkr_client_options.nearby), `event` (the event about the node ahead was enough), `prepared` (the same, after the client had looked ahead), `list` (the children were listed again) |
- * | `zkr_wait_seconds` | histogram | from the request to the grant, if granted |
- * | `zkr_hold_seconds` | histogram | from the grant to the release or the loss |
+ * | `zkr_wait_seconds` | histogram | time from the request to the grant |
+ * | `zkr_hold_seconds` | histogram | time from the grant to the release or the loss |
  *
- * At most 1000 paths have a label of their own; later ones count as `path="other"`. A path
- * stays until the client is closed. The `locks` and `leases` of a semaphore count as its
- * path. A multi-lock counts at each of its paths. Both sides of a read-write lock count as one.
+ * At most 1000 paths have a label of their own; later paths count as `path="other"`. A label stays until the client is
+ * closed. The `locks` and `leases` of a semaphore count as its path. A multi-lock counts at each of its paths. Both
+ * sides of a read-write lock count as one.
  *
  * The following metrics describe the client as a whole:
  *
@@ -33,15 +32,15 @@
  * | `zkr_connected` | gauge | 1 while a server has the session, else 0 |
  * | `zkr_session_timeout_seconds` | gauge | the shortest that was granted to the session, as zkr_client_session_timeout_ms() returns it |
  * | `zkr_lease_bound_seconds` | gauge | the remaining lease; 0 = not sure, also while nothing is held; missing if probes are turned off |
- * | `zkr_sessions_total` | counter | established |
+ * | `zkr_sessions_total` | counter | sessions established |
  * | `zkr_expirations_total` | counter | sessions that ended without zkr_client_close() |
  * | `zkr_reconnects_total` | counter | connections made again within a session |
- * | `zkr_requests_total` | counter | sent to ZooKeeper, pings excepted |
- * | `zkr_probes_total` | counter | of these, lease probes |
- * | `zkr_probe_round_trip_seconds` | histogram | of answered probes |
- * | `zkr_pending_deletes` | gauge | nodes released or given up, and not yet confirmed gone; kept ones, too |
+ * | `zkr_requests_total` | counter | requests sent to ZooKeeper, except pings |
+ * | `zkr_probes_total` | counter | lease probes among the requests |
+ * | `zkr_probe_round_trip_seconds` | histogram | round trips of answered probes |
+ * | `zkr_pending_deletes` | gauge | nodes released or given up and not yet confirmed gone, and kept nodes |
  * | `zkr_news_ignored_total` | counter | messages of other processes (zkr_client_options.nearby) that came too late or failed the client's checks |
- * | `zkr_dropped_log_lines_total` | counter | dropped because the log callback was too slow |
+ * | `zkr_dropped_log_lines_total` | counter | log lines dropped because the log callback was too slow |
  */
 #ifndef ZKR_METRICS_H
 #define ZKR_METRICS_H
@@ -60,9 +59,9 @@ extern "C" {
 typedef struct zkr_stats {
     int64_t sessions;   /**< sessions established */
     int64_t reconnects; /**< connections made again within a session */
-    int64_t requests;   /**< requests sent to ZooKeeper, pings excepted */
-    int64_t probes;     /**< of these, lease probes */
-    int64_t grants;     /**< locks granted (leaderships too), re-entries excepted */
+    int64_t requests;   /**< requests sent to ZooKeeper, except pings */
+    int64_t probes;     /**< lease probes among them */
+    int64_t grants;     /**< grants (leaderships too), except re-entries */
     int64_t losses;     /**< holds lost before they were released */
     int64_t held;       /**< current holds */
     int64_t waiting;    /**< current waiters */
@@ -88,8 +87,8 @@ typedef struct zkr_stats {
  *
  * @c     borrowed.
  * @out   filled.
- * @size  sizeof(zkr_stats) of the caller; a smaller (older) one is filled as far as it goes, the
- *        rest of a larger one is zeroed.
+ * @size  sizeof(zkr_stats) of the caller. A smaller (older) struct gets its first fields only; the rest of a larger one
+ *        is zeroed.
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *

@@ -137,8 +137,8 @@ typedef struct zkr_mutex_options {
      */
     int64_t max_waiters;
     /**
-     * Not 0: if a ticket has to wait, its callback is called with ZKR_TICKET_QUEUED first, and zkr_ticket_ahead()
-     * returns the contender in front. Costs at most 600 bytes of memory for each waiting ticket.
+     * Not 0: if a ticket must wait, its callback is called with ZKR_TICKET_QUEUED first, and zkr_ticket_ahead() returns
+     * the contender in front. Costs at most 600 bytes of memory for each waiting ticket.
      */
     int64_t tell_queued;
     /**
@@ -280,7 +280,7 @@ ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
 ZKR_API bool zkr_mutex_is_held_in_process(zkr_mutex *m);
 
 /**
- * How often the calling thread still has to release, lost holds included.
+ * The number of releases that the calling thread still owes, lost holds included.
  *
  * @m  borrowed.
  *
@@ -411,7 +411,7 @@ ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
  * Blocks:   yes, with no internal lock held. A single check blocks at most options.connect_timeout_ms.
  * Threads:  any number at once.
  * Session:  waits across sessions.
- * Cost:     1 round trip, and 1 each time that a contender comes or goes.
+ * Cost:     1 round trip, and 1 each time that a contender joins or leaves.
  * Curator:  none.   Since: 0.2.
  */
 ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
@@ -476,7 +476,7 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * reconnects, whichever is first, even if a node of the same name exists by then. A holder that may not read its node
  * notices within four session timeouts. But if another client has made a node of the same name, servers from 3.8.4 and
  * 3.9.2 on report this only to a holder that may read that node. A waiting contender queues again at the tail. If it
- * may not read its node at that moment, those servers send it no event: it notices when it comes first, at the latest
+ * may not read its node at that moment, those servers send it no event: it notices when it becomes first, at the latest
  * with its first lease probe.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a

@@ -61,7 +61,7 @@ typedef struct zkr_test_server_options {
  * nothing is left.
  *
  * Blocks:   yes, about a second.
- * Threads:  one that lives as long as the server is needed.
+ * Threads:  starts one, which lives as long as the server is needed.
  * Cost:     a process of about 100 MB.
  * Curator:  TestingServer.   Since: 0.1.
  */
@@ -172,7 +172,7 @@ ZKR_API int zkr_test_server_kill(zkr_test_server *s);
  * majority), ZKR_ESYS, ZKR_ESTATE (in a forked child). After an error the server must still be stopped.
  *
  * Blocks:   yes, about a second.
- * Threads:  one that lives as long as the server is needed.
+ * Threads:  starts one, which lives as long as the server is needed.
  * Cost:     no request.
  * Curator:  TestingServer.restart.   Since: 0.1.
  */
@@ -188,7 +188,7 @@ ZKR_API int zkr_test_server_restart(zkr_test_server *s, int wipe);
  * Returns as zkr_test_server_start().
  *
  * Blocks:   yes, about two seconds.
- * Threads:  one that lives as long as the ensemble is needed.
+ * Threads:  starts one, which lives as long as the ensemble is needed.
  * Cost:     @n processes.
  * Curator:  TestingCluster.   Since: 0.1.
  */

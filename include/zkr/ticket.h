@@ -23,7 +23,7 @@
  *
  * **How many.** The nodes of one client may take 1,000,000 bytes. A node takes 4 bytes and the length of its path, with
  * the chroot. For a mutex, the path of a node is 56 bytes longer than the path of the lock: 11,000 tickets fit on paths
- * of 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 bytes more, that of a latch 1 more, a
+ * of 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 more bytes, a node of a latch 1 more, a
  * permit 8 more. Nodes of threads, latches and selectors count too, and so do kept nodes (options.keep_ms) and requests
  * that wait for a kept node. A node counts from its request until its delete is confirmed. A request without room fails
  * with ZKR_ELIMIT: use a second client. The limit exists because the servers write the paths of all nodes into one
@@ -143,7 +143,7 @@ ZKR_API int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms);
 /**
  * Release the hold, or leave the queue.
  *
- * @t  borrowed; it still has to be destroyed.
+ * @t  borrowed; it must still be destroyed.
  *
  * Returns ZKR_OK, also if the ticket was waiting, had failed or was released before; ZKR_ESESSION (the hold was lost;
  * further calls return this, too), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
@@ -276,8 +276,8 @@ ZKR_API int zkr_ticket_pass(zkr_ticket *t, int64_t *pass);
  *
  * @t     borrowed; its state is ZKR_TICKET_LOST.
  * @out   filled on success; its pointers are valid until @t is destroyed or this is called again.
- * @size  sizeof(zkr_lost) of the caller; a smaller (older) one is filled as far as it goes, the rest of a larger one is
- *        zeroed.
+ * @size  sizeof(zkr_lost) of the caller. A smaller (older) struct gets its first fields only; the rest of a larger one
+ *        is zeroed.
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (it was not lost, or has been released; or in a forked child).
  *
