@@ -35,7 +35,7 @@ enum zkr_lost_reason {
 typedef struct zkr_lost {
     int64_t reason;        /**< ZKR_LOST_… */
     int64_t fencing_token; /**< of the hold that was lost */
-    const char *node;      /**< its node */
+    const char *node;      /**< the node of the hold */
     int64_t session_id;    /**< of the node's session */
     int64_t held_ms;       /**< from the grant to the loss */
     /**

@@ -362,7 +362,7 @@ ZKR_API int zkr_mutex_pass(zkr_mutex *m, int64_t *pass);
 ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
 
 /**
- * Lists the holder and the waiters in queue order: contenders of all processes and languages.
+ * List the contenders of all processes and languages in queue order: the holder, then the waiters.
  *
  * @m    borrowed; need not be held.
  * @out  the list on success, empty when the path does not exist; free it with

@@ -163,7 +163,7 @@ ZKR_API int zkr_test_proxy_target(zkr_test_proxy *p, const char *target);
 ZKR_API int zkr_test_proxy_cut(zkr_test_proxy *p);
 
 /**
- * Reset all connections. New ones work.
+ * Reset all connections. New connections work.
  *
  * @p  borrowed.
  *
