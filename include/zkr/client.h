@@ -248,7 +248,7 @@ ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
  * returns to its old server after each one that does not answer. If no other server answers, or no suitable moment
  * comes within two session timeouts, the client stays on its old server, and logs event=not_rebalanced with the reason.
  * A client with a single server, or without a connection after the random time, does nothing. A call has no effect
- * while an earlier move is not over.
+ * during an earlier move.
  *
  * Two addresses of one server, for instance of IPv4 and IPv6, count as two servers. A lease can become so short
  * during the move that holds are warned (lease.h).

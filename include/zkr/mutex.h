@@ -474,8 +474,8 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * the grant on with options.watch_node, otherwise from its first lease probe on, a twelfth of the session timeout after
  * the grant; that probe reveals an earlier deletion. A holder that is cut off notices when its lease ends or it
  * reconnects, whichever is first, even if a node of the same name exists by then. A holder that may not read its node
- * notices within four session timeouts. But if another client has made a node of the same name, servers from 3.8.4 and
- * 3.9.2 on report this only to a holder that may read that node. A waiting contender queues again at the tail. If it
+ * notices within four session timeouts. But if another client has re-created that name, servers from 3.8.4 and 3.9.2 on
+ * report the deletion only to holders that may read the new node. A waiting contender queues again at the tail. If it
  * may not read its node at that moment, those servers send it no event: it notices when it becomes first, at the latest
  * with its first lease probe.
  *

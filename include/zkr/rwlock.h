@@ -28,8 +28,8 @@
  * for instance because of a quota, the client logs this, the WRIT node stays, and others wait for it as for a writer.
  * zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both.
  *
- * **Tries.** Unless the path was empty when this client saw it last, a writer's try (a timeout of 0) first checks that
- * the path is empty, for one more round trip. If it is not, the try makes no node, and so blocks no reader.
+ * **Tries.** A writer's try (a timeout of 0) first checks that the path is empty, for one more round trip, unless this
+ * client last saw the path empty. If it is not, the try makes no node, and so blocks no reader.
  *
  * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers
  * before and after it. The tokens of readers that hold together have no order.

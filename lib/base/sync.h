@@ -33,7 +33,7 @@ struct zkr__cv {
     pthread_cond_t c;
 };
 
-/* Initialization cannot fail, because no C library of Linux allocates memory for it. */
+/* Initialization cannot fail, because no Linux C library allocates memory for it. */
 void zkr__mu_init(struct zkr__mu *mu);
 void zkr__cv_init(struct zkr__cv *cv);
 void zkr__mu_destroy(struct zkr__mu *mu);

@@ -39,8 +39,8 @@ struct zkr__guardian {
     ino_t ino;
     pid_t pid;
     uint64_t
-        started; /* start time, to tell it from later processes with its number; 0 = unknown */
-    int users;     /* clients; under mu */
+        started; /* start time: tells it from a later process with its pid; 0 = unknown */
+    int users;   /* clients; under mu */
     uint64_t last; /* number of the last client; under mu */
 };
 

@@ -24,8 +24,8 @@ enum zkr__act {
 int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node);
 
 /*
- * Take one revocation request of which the holders in @q do not know yet. Returns false if there is none. Sets *@more
- * if others remain.
+ * Take one revocation request not yet reported to the holders in @q. Returns false if there is none. Sets *@more if
+ * others remain.
  */
 bool zkr__revocation_take(const struct zkr__queue *q, bool *more) ZKR__LOCKED;
 

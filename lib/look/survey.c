@@ -293,7 +293,7 @@ static int look_at_leases(struct walk *s,
     return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
-/* Is a node of a known recipe among the children? Locks behind the node of an unknown recipe wait for that node. */
+/* Is a node of a known recipe among the children? Contenders of known recipes wait for unknown nodes ahead. */
 static bool has_known(const struct zkr__children *children)
 {
     bool known = false;

@@ -73,7 +73,7 @@ int zkr__list_children(struct zkr__directory *d,
 /* True if the claim is a try that might have to wait, so that it must list before it creates its node. */
 bool zkr__try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Drop all watches after a connection, because events from before the connection arrive in no order. */
+/* Drop all watches at each connect, because earlier events may arrive in any order. */
 void zkr__caches_connected(struct zkr__engine *engine) ZKR__LOCKED;
 void zkr__caches_session_over(struct zkr__engine *engine) ZKR__LOCKED;
 

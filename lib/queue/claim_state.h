@@ -167,7 +167,7 @@ enum zkr__look_ahead {
     ZKR__BEHIND_TWO,   /* the nearest is watched; no other is before it */
     ZKR__LOOK_ASKED,   /* the nearest is gone; a list in flight will show the others */
     ZKR__PREPARED,     /* all of them are gone */
-    ZKR__BEHIND_FIRST, /* there were none at the list */
+    ZKR__BEHIND_FIRST, /* the list showed none */
 };
 
 /*
@@ -190,7 +190,7 @@ struct zkr__claim_event {
 
     int code;       /* result of an answer; reason of GIVE_UP */
     bool unwatched; /* answers: there was no room for the watch */
-    /* GOT_AHEAD: the process that created the node may send news. LISTED, or CREATED and placed: it probably may. */
+    /* GOT_AHEAD: the node's process can send news. LISTED, or CREATED and placed: a guess from the last GOT_AHEAD. */
     bool near;
     bool hopeless;  /* CREATED, ZKR_ENONODE: creating the parents fails, too */
     bool bare;      /* CREATED: no list was sent along with the create */

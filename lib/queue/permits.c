@@ -18,7 +18,7 @@ struct zkr__permits_order {
     int64_t asked;  /* permits that the RANKED requests want */
     int64_t queued; /* how many requests are QUEUED or INSIDE */
     struct zkr__permits_ask *inside;
-    bool crowded; /* others waited at the last look, so new requests queue at once */
+    bool crowded; /* others waited at the last check, so new requests queue at once */
     bool closed;  /* a DIRECT request went to the gate, so requests behind it follow */
     bool moving, again;
 };
@@ -352,7 +352,7 @@ static void step_direct(struct zkr__permits_ask *p) ZKR__LOCKED
     if (first && (queues || (empty && is_too_many(p)))) {
         go_to_gate(p);
     } else if (anew && !queues) {
-        list_gate(p); /* a request may have come to the gate in between */
+        list_gate(p); /* a request may have reached the gate since */
     } else if (first && empty) {
         get_rank(p);
     }

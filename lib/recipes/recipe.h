@@ -39,8 +39,7 @@ int zkr__recipe_options(const zkr_client *c,
                         const void *from);
 
 /*
- * Check the options for warnings of a @what. @told: a callback is set. Returns ZKR_OK, or ZKR_EINVAL with an error
- * text.
+ * Check the warning options of a @what. @told: a callback is set. Returns ZKR_OK, or ZKR_EINVAL with an error text.
  */
 int zkr__recipe_check_warning(const zkr_client *c,
                               const char *path,

@@ -88,8 +88,7 @@ int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *
 const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock,
                                              int *rc) ZKR__LOCKED;
 /*
- * Return 1 if the calling thread surely holds the lock now; how often it holds the lock; 1 if any thread surely holds
- * it.
+ * Return whether the calling thread surely holds the lock, its depth, and whether any thread surely holds the lock.
  */
 int64_t zkr__reentrant_is_held(const struct zkr__reentrant *lock) ZKR__LOCKED;
 int64_t zkr__reentrant_depth(const struct zkr__reentrant *lock) ZKR__LOCKED;

@@ -217,7 +217,7 @@ pass_answer(zkr_test_proxy *p, struct asked *a, unsigned char *frame, size_t siz
     if (is_create(a->op)) {
         forget(p, path);
     } else if (size >= ANSWER + STAT) {
-        raise_counter(p, path, frame + size - STAT); /* the Stat is last in each */
+        raise_counter(p, path, frame + size - STAT); /* each answer ends in a Stat */
     }
     if (a->op == OP_SET_DATA) {
         count_change(p, path);

@@ -116,7 +116,7 @@ void zkr__test_flow_put(zkr_test_proxy *p,
     p->counts.bytes[d] += (int64_t)size;
 }
 
-/* Does the trigger @left act now? */
+/* Counts *left down. Does it reach 0? */
 static bool fires(zkr_test_proxy *p, int *left)
 {
     if (*left <= 0 || --*left > 0) {

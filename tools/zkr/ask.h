@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads from the servers. Each function retries if the connection breaks, and returns 0 or an exit code, reported. */
+/* Reads from the servers. Each function retries if the connection breaks, and returns 0 or a reported exit code. */
 #ifndef ZKR_CLI_ASK_H
 #define ZKR_CLI_ASK_H
 

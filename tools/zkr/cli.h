@@ -47,7 +47,7 @@ int cli_check(int rc);
 /** Reports that a write to stdout failed with errno @error, but is silent if the reader has gone (EPIPE). Returns the
  * exit code. */
 int cli_fail_output(int error);
-/** Drains stderr, then flushes stdout, and blocks if the reader stalls. Returns 0 or an exit code, reported unless the
+/** Drains stderr, then flushes stdout, and blocks if the reader stalls. Returns 0 or a reported exit code unless the
  * reader has gone. */
 int cli_flush(void);
 

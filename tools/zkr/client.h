@@ -10,7 +10,7 @@
 
 #include "env.h"
 
-/** A part of a subcommand. Returns 0 or an exit code, reported. */
+/** A part of a subcommand. Returns 0 or a reported exit code. */
 typedef int (*client_work_fn)(void *ctx);
 
 /**

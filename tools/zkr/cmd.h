@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommands, one per file cmd_NAME.c. Each returns an exit code, reported. */
+/* The subcommands, one per file cmd_NAME.c. Each returns a reported exit code. */
 #ifndef ZKR_CLI_CMD_H
 #define ZKR_CLI_CMD_H
 

@@ -132,7 +132,7 @@ static int begin(struct elect *e)
 
 /* --- taking part --- */
 
-/* Leads for one term. A grant that is lost before the start is no term. Returns an exit code, reported. */
+/* Leads for one term. A grant that is lost before the start is no term. Returns a reported exit code. */
 static int lead(struct elect *e)
 {
     struct held *h = &e->held;

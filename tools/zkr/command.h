@@ -7,7 +7,7 @@
 
 /**
  * Runs env->globals.command until all its descendants have gone. Ends it early if the lock is lost, in doubt or
- * revoked. Sets held.lost, held.ended and held.failed. Returns an exit code, reported.
+ * revoked. Sets held.lost, held.ended and held.failed. Returns a reported exit code.
  */
 int command_run(struct held *h);
 

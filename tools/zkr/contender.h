@@ -36,7 +36,7 @@ void contender_holder_json(struct json *j, const zkr_contender *c);
 /** Prints the leader, which is the first of the list, as text or as JSON. */
 void contender_leader_print(FILE *out, const zkr_contenders *list);
 void contender_leader_json(FILE *out, const char *path, const zkr_contenders *list);
-/** Prints a line on stdout: @what, contender_name(), and the token. Returns 0 or an exit code, reported. */
+/** Prints a line on stdout: @what, contender_name(), and the token. Returns 0 or a reported exit code. */
 int contender_say(const char *what, const zkr_contender *c);
 
 #endif

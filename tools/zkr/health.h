@@ -13,7 +13,7 @@ struct health_options {
     int64_t failures;  /* consecutive failures that make zkr unhealthy */
 };
 
-/** Starts the checks. zkr is unhealthy until the first one succeeds. Returns 0 or an exit code, reported. */
+/** Starts the checks. zkr is unhealthy until the first one succeeds. Returns 0 or a reported exit code. */
 int health_begin(struct held *h, const struct health_options *options);
 /** Ends the checks, and kills one that runs. */
 void health_end(void);

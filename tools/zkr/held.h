@@ -46,11 +46,11 @@ struct held {
 enum { HELD_START = -1, HELD_AGAIN = -2, HELD_REFUSED = -3 };
 
 /**
- * Opens the client. Set the members up to until and lease.kill_after_ms before; do not move the structure afterwards.
- * Call held_end() in any case. Returns 0 or an exit code, reported.
+ * Opens the client. First set the members through `until`, and lease.kill_after_ms. Do not move the structure later.
+ * Call held_end() in any case. Returns 0 or a reported exit code.
  */
 int held_begin(struct held *h, const char *owner);
-/** Waits for the first session. Returns 0 or an exit code, reported. */
+/** Waits for the first session. Returns 0 or a reported exit code. */
 int held_connect(struct held *h);
 /** Closes the client like client_end(), and frees the rest. Returns @status. */
 int held_end(struct held *h, int status);

@@ -56,7 +56,7 @@ static void end_output(void)
     }
 }
 
-/* Prints the holder line. Returns 0 or an exit code, reported. */
+/* Prints the holder line. Returns 0 or a reported exit code. */
 static int print_holder(const struct held *h)
 {
     char *text = NULL;

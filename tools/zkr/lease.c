@@ -169,7 +169,7 @@ static void set_timer(struct lease *l, int64_t ms)
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(ms / 1000),
                      .tv_nsec = (long)(ms % 1000) * 1000000}};
-    /* Counted from before @ms was computed, because zkr may have been stopped since. */
+    /* Count from the step, before @ms was computed: zkr may have been stopped since. */
     l->wake_at = ms > 0 ? l->stepped_at + ms : 0;
     if (l->has_timer) {
         (void)timer_settime(l->timer, 0, &when, NULL);

@@ -29,12 +29,12 @@ struct locks {
     zkr_multi_lock *multi;
 };
 
-/** Creates the objects; sends nothing yet. Set @o and @h before. Returns 0 or an exit code, reported. Call
+/** Creates the objects; sends nothing yet. Set @o and @h before. Returns 0 or a reported exit code. Call
  * locks_destroy() in any case. */
 int locks_create(struct locks *l);
 /** Calls locks_leave(), then destroys the objects. */
 void locks_destroy(struct locks *l);
-/** Joins the queue, and stores the ticket in held.grant. Returns 0 or an exit code, reported. */
+/** Joins the queue, and stores the ticket in held.grant. Returns 0 or a reported exit code. */
 int locks_join(struct locks *l, int64_t timeout_ms);
 /** With --any: joins the queue @i. Returns like locks_join(). */
 int locks_join_one(struct locks *l, size_t i, int64_t timeout_ms);

@@ -27,10 +27,10 @@ struct look {
     size_t below;              /* locks right below it; 0 if brief */
 };
 
-/** Creates the objects; sends nothing yet. Returns 0 or an exit code, reported. Call look_end() in any case. */
+/** Creates the objects; sends nothing yet. Returns 0 or a reported exit code. Call look_end() in any case. */
 int look_begin(struct look *l);
 void look_end(struct look *l);
-/** Waits for the connection, then reads everything again. Returns 0 or an exit code, reported. */
+/** Waits for the connection, then reads everything again. Returns 0 or a reported exit code. */
 int look_read(struct look *l);
 /** Waits for a change since the last look_read(). Returns ZKR_OK, ZKR_ETIMEDOUT or another code. */
 int look_wait(const struct look *l, int64_t timeout_ms);

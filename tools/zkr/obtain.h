@@ -9,7 +9,7 @@
 
 /**
  * Waits for the grant, for the delay, and until the lease is long enough to start a command. @late: when to cancel the
- * wait for the grant; or NEVER. Returns HELD_START, HELD_AGAIN, HELD_REFUSED, or an exit code, reported.
+ * wait for the grant; or NEVER. Returns HELD_START, HELD_AGAIN, HELD_REFUSED, or a reported exit code.
  */
 int obtain_held(struct held *h, int64_t late);
 /** Reports to the service manager that zkr waits. */

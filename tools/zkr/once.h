@@ -9,12 +9,12 @@
 
 /**
  * Checks, with the lock held, whether the command is due. Writes to the path, so that a fault of the path is found
- * before the start. Returns HELD_START, HELD_AGAIN, or an exit code, reported: 0 = not due.
+ * before the start. Returns HELD_START, HELD_AGAIN, or a reported exit code: 0 = not due.
  */
 int once_begin(struct held *h, int64_t every_ms);
 /**
  * Records a success while the lock is still held; a no-op without once_begin(). @status: that of the command. Returns
- * @status, or an exit code, reported.
+ * @status, or a reported exit code.
  */
 int once_end(struct held *h, int status);
 

@@ -52,8 +52,8 @@ bool option_signal(void *to, char *value);
         __VA_ARGS__)
 
 /**
- * Takes all options, those of @rows and those of all subcommands. Sets optind to the first word behind them. Returns
- * GO_ON or an exit code, reported, like all functions below.
+ * Takes all options: those in @rows and those that all subcommands share. Sets optind to the first word after them.
+ * Like all functions below, returns GO_ON or a reported exit code.
  */
 int options_take(struct globals *g, const char *usage, const struct option_row *rows);
 /** Refuses the first fault whose @is is set. */

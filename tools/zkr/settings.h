@@ -88,7 +88,7 @@ int settings_take(struct globals *g,
 
 /**
  * Takes the settings of the environment, then those of the file, /etc/zkr.conf or $ZKR_CONFIG. Call it after the
- * command line. Returns GO_ON or an exit code, reported.
+ * command line. Returns GO_ON or a reported exit code.
  */
 int settings_take_rest(struct globals *g);
 /** Reports a wrong setting, and where it is given. Returns CLI_USAGE. */

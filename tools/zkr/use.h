@@ -7,7 +7,7 @@
 
 /**
  * Runs the command; without one, prints the holder line and waits. Then keeps the lock for --min-hold; the caller
- * releases it. Returns an exit code, reported.
+ * releases it. Returns a reported exit code.
  */
 int use_held(struct held *h);
 

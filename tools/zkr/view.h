@@ -39,7 +39,7 @@ void view_end(struct view *v);
 void view_print(FILE *out, const struct view *v);
 /** Prints one line of JSON, whose format is part of the interface, see zkr.1. */
 void view_json(FILE *out, const char *path, const struct view *v, bool exists);
-/** Warns on stderr if the first of the queue is not ephemeral, so that no session ends it. Returns whether it warned.
+/** Warns on stderr if the first node of the queue is not ephemeral, so no session end deletes it. Returns whether it warned.
  */
 bool view_warn_stays(const char *path, const zkr_contenders *queue);
 /** Warns on stderr about the contenders. Returns whether it warned. */

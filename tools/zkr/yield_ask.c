@@ -51,7 +51,7 @@ static int make_latch(struct held *h, const char *id)
     return cli_check(rc);
 }
 
-/* Returns the id of the request to send, allocated. NULL: none is sent, and *status is an exit code, reported; 0 = no
+/* Returns the id of the request to send, allocated. NULL: none is sent, and *status is a reported exit code; 0 = no
  * need. */
 static char *choose(struct request *r, const zkr_contenders *list, int *status)
 {

@@ -7,7 +7,7 @@
 
 /**
  * Requests that the leader at held.path step down, and waits until held.until for another leader. @to: the id of the
- * next leader; NULL: any. Creates the latch. Returns an exit code, reported.
+ * next leader; NULL: any. Creates the latch. Returns a reported exit code.
  */
 int yield_ask(struct held *h, const char *to);
 

@@ -122,7 +122,7 @@ static bool all_are_dead(pid_t group)
     if (!dir) {
         return false;
     }
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): only the main thread does that */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread calls readdir */
     while (alive == 0 && (entry = readdir(dir))) {
         if (isdigit((unsigned char)entry->d_name[0])) {
             enum member member = member_of(entry->d_name, group);
