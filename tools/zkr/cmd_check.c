@@ -45,7 +45,7 @@ struct range {
 };
 
 static struct {
-    struct look look;
+    struct reading reading;
     struct limit held, waiting;
     int64_t wait_ms;
     bool nobody, quorum, json;
@@ -122,7 +122,7 @@ static void print_json(const struct report *r, const char *state)
     const struct view *v = r->view;
     bool known = v && r->waiting.least == r->waiting.most;
     bool waits = known && r->waiting.least > 0;
-    json_begin(&j, check.look.path);
+    json_begin(&j, check.reading.path);
     json_text(&j, "state", state);
     json_text(&j, "message", r->text);
     json_text(&j, "kind", v ? v->kind : NULL);
@@ -219,7 +219,7 @@ static void add_summary(struct report *r, const struct view *v)
     char age[40] = "";
     if (v->count == 0 || v->holders == 0) {
         add(r, "nobody holds it%s",
-            check.look.missing ? "; there is no such path" : "");
+            check.reading.missing ? "; there is no such path" : "");
     } else if (v->unordered && v->rows[0].c->kind != ZKR_KIND_NODE) {
         add(r, "%zu contenders of %.100s, whose order is not known", v->count,
             contender_recipe(v->rows[0].c));
@@ -241,7 +241,7 @@ static int conclude(const struct view *v)
     struct report r = {.state = OK, .view = v};
     char held[60], waiting[60];
     measure(&r, v);
-    add(&r, "%.1000s: ", check.look.path);
+    add(&r, "%.1000s: ", check.reading.path);
     if (check.nobody && v->holders == 0) {
         add(&r, "nobody leads; ");
         judge(&r, CRITICAL);
@@ -307,15 +307,15 @@ static int take_arguments(struct globals *g)
         {"json", 0, option_on, &check.json, NULL},
         OPTIONS_END};
     int rc = options_path(g, usage, rows);
-    check.look.path = g->path;
+    check.reading.path = g->path;
     rc = rc == GO_ON ? options_settle(g) : rc;
     g->connect_ms = lesser(g->connect_ms, check.wait_ms);
     return rc;
 }
 
-static int read_lock(void *look)
+static int read_lock(void *reading)
 {
-    return look_read(look);
+    return look_read(reading);
 }
 
 int cmd_check(struct env *env)
@@ -323,21 +323,21 @@ int cmd_check(struct env *env)
     static const struct peers none;
     struct view view;
     cli_divert(take_failure);
-    check.look.env = env;
-    check.look.brief = true;
+    check.reading.env = env;
+    check.reading.brief = true;
     int status = take_arguments(&env->globals);
     if (status != GO_ON) {
         return status;
     }
     int64_t until = clock_now_ms() + check.wait_ms;
     status = client_open(env, NULL, false, false);
-    status = status == 0 ? look_begin(&check.look) : status;
-    status = status == 0 ? client_work(env, until, read_lock, &check.look) : status;
+    status = status == 0 ? look_begin(&check.reading) : status;
+    status = status == 0 ? client_work(env, until, read_lock, &check.reading) : status;
     if (status == 0) {
-        status =
-            look_view(&check.look, &view, &none) ? conclude(&view) : cli_fail_memory();
+        status = look_view(&check.reading, &view, &none) ? conclude(&view)
+                                                         : cli_fail_memory();
         view_end(&view);
     }
-    look_end(&check.look);
+    look_end(&check.reading);
     return client_end(env, client_grace(CLIENT_NOW), true, status);
 }

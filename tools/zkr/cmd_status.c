@@ -24,7 +24,7 @@ static const char usage[] =
     "second\n";
 
 struct status {
-    struct look look;
+    struct reading reading;
     bool json;
     bool quiet;
     bool warned;
@@ -34,14 +34,14 @@ struct status {
 
 static int take_arguments(struct status *s)
 {
-    struct globals *g = &s->look.env->globals;
+    struct globals *g = &s->reading.env->globals;
     const struct option_row rows[] = {{NULL, 'q', option_on, &s->quiet, NULL},
                                       {"json", 0, option_on, &s->json, NULL},
-                                      {"watch", 0, option_on, &s->look.watch, NULL},
+                                      {"watch", 0, option_on, &s->reading.watch, NULL},
                                       OPTIONS_END};
     int rc = options_path(g, usage, rows);
-    s->look.path = g->path;
-    if (rc == GO_ON && s->quiet && (s->json || s->look.watch)) {
+    s->reading.path = g->path;
+    if (rc == GO_ON && s->quiet && (s->json || s->reading.watch)) {
         return options_refuse(g, "-q shows nothing: no --json or --watch");
     }
     return rc == GO_ON ? options_settle(g) : rc;
@@ -51,11 +51,11 @@ static int take_arguments(struct status *s)
 
 static void print_absence(const struct status *s)
 {
-    if (s->look.below > 0) {
-        (void)printf("no lock; %zu below, see zkr ls\n", s->look.below);
+    if (s->reading.below > 0) {
+        (void)printf("no lock; %zu below, see zkr ls\n", s->reading.below);
     } else {
-        text_line(stdout, s->look.missing ? "nobody; there is no " : "nobody",
-                  s->look.missing ? s->look.path : "");
+        text_line(stdout, s->reading.missing ? "nobody; there is no " : "nobody",
+                  s->reading.missing ? s->reading.path : "");
     }
 }
 
@@ -68,7 +68,7 @@ static int show(const struct status *s, const struct view *view)
         (void)fputs("\033[H\033[2J", stdout);
     }
     if (s->json) {
-        view_json(stdout, s->look.path, view, !s->look.missing);
+        view_json(stdout, s->reading.path, view, !s->reading.missing);
     } else if (view->count == 0) {
         print_absence(s);
     } else {
@@ -77,7 +77,7 @@ static int show(const struct status *s, const struct view *view)
     if (!s->json) {
         peers_print(&s->peers, stdout);
     }
-    if (s->look.watch && !s->json && !s->screen) {
+    if (s->reading.watch && !s->json && !s->screen) {
         (void)fputc('\n', stdout);
     }
     return cli_flush();
@@ -88,12 +88,12 @@ static int draw(void *ctx)
 {
     struct status *s = ctx;
     struct view view;
-    if (!look_view(&s->look, &view, &s->peers)) {
+    if (!look_view(&s->reading, &view, &s->peers)) {
         return cli_fail_memory();
     }
     int status = show(s, &view);
     if (!s->quiet) {
-        s->warned = s->warned || view_warn(s->look.path, s->look.lists);
+        s->warned = s->warned || view_warn(s->reading.path, s->reading.lists);
         peers_warn(&s->peers);
     }
     view_end(&view);
@@ -103,9 +103,9 @@ static int draw(void *ctx)
 static int read_and_show(void *ctx)
 {
     struct status *s = ctx;
-    const struct globals *g = &s->look.env->globals;
+    const struct globals *g = &s->reading.env->globals;
     peers_end(&s->peers);
-    int status = look_read(&s->look);
+    int status = look_read(&s->reading);
     if (status == 0 && !s->quiet && g->log_level > 0) {
         peers_ask(&s->peers, g->servers, g->tls_cert);
     }
@@ -114,29 +114,29 @@ static int read_and_show(void *ctx)
 
 static int wait_change(void *ctx, int64_t timeout_ms)
 {
-    return look_wait(&((const struct status *)ctx)->look, timeout_ms);
+    return look_wait(&((const struct status *)ctx)->reading, timeout_ms);
 }
 
 static int run(struct status *s)
 {
-    bool watch = s->look.watch;
+    bool watch = s->reading.watch;
     s->screen = watch && !s->json && isatty(STDOUT_FILENO);
-    s->look.brief = s->quiet;
+    s->reading.brief = s->quiet;
     const struct watch how = {watch ? wait_change : NULL, read_and_show,
                               s->screen ? draw : NULL};
-    int status = client_open(s->look.env, NULL, false, false);
+    int status = client_open(s->reading.env, NULL, false, false);
     if (status == 0) {
-        status = look_begin(&s->look);
+        status = look_begin(&s->reading);
     }
-    status = status == 0 ? watch_run(s->look.env, &how, s) : status;
+    status = status == 0 ? watch_run(s->reading.env, &how, s) : status;
     peers_end(&s->peers);
-    look_end(&s->look);
+    look_end(&s->reading);
     return status;
 }
 
 int cmd_status(struct env *env)
 {
-    struct status s = {.look.env = env};
+    struct status s = {.reading.env = env};
     int status = take_arguments(&s);
     return status == GO_ON ? run(&s) : status;
 }

@@ -8,13 +8,13 @@
 #include "cli.h"
 #include "client.h"
 
-static void forget_list(struct look *l, int list)
+static void forget_list(struct reading *l, int list)
 {
     zkr_contenders_free(l->lists[list]);
     l->lists[list] = NULL;
 }
 
-static void forget(struct look *l)
+static void forget(struct reading *l)
 {
     for (int i = 0; i < VIEW_LISTS; i++) {
         forget_list(l, i);
@@ -27,7 +27,7 @@ static void forget(struct look *l)
 }
 
 /* Reads the locks at PATH and right below it. *semaphore: PATH is one. */
-static int look_below(struct look *l, int64_t flags, bool *semaphore)
+static int look_below(struct reading *l, int64_t flags, bool *semaphore)
 {
     zkr_survey_free(l->found);
     l->found = NULL;
@@ -45,7 +45,7 @@ static int look_below(struct look *l, int64_t flags, bool *semaphore)
 }
 
 /* Drops the lists of permits if PATH is no semaphore, but has locks below it with the names of these lists. */
-static int check_semaphore(struct look *l)
+static int check_semaphore(struct reading *l)
 {
     const zkr_contender *permit = zkr_contenders_get(l->lists[VIEW_PERMITS], 0);
     bool semaphore = permit && permit->kind == ZKR_KIND_LEASE;
@@ -59,7 +59,7 @@ static int check_semaphore(struct look *l)
 }
 
 struct itself {
-    const struct look *look;
+    const struct reading *reading;
     zkr_node node;
     int rc;
 };
@@ -67,7 +67,7 @@ struct itself {
 static void *read_itself(void *itself)
 {
     struct itself *i = itself;
-    i->rc = zkr_client_get(i->look->env->client, i->look->path, NULL, 0, &i->node,
+    i->rc = zkr_client_get(i->reading->env->client, i->reading->path, NULL, 0, &i->node,
                            sizeof(i->node));
     return NULL;
 }
@@ -76,11 +76,11 @@ static void *read_itself(void *itself)
  * Reads the path itself and the locks below it, both at once, after no contenders were found. A path that is itself an
  * ephemeral node, as Kafka's /controller is, counts as its own holder.
  */
-static int look_closer(struct look *l)
+static int look_closer(struct reading *l)
 {
     pthread_t thread;
     bool semaphore = false;
-    struct itself itself = {.look = l, .rc = ZKR_ECONNLOSS};
+    struct itself itself = {.reading = l, .rc = ZKR_ECONNLOSS};
     bool started = pthread_create(&thread, NULL, read_itself, &itself) == 0;
     int status = l->brief ? 0 : look_below(l, 0, &semaphore);
     if (started) {
@@ -95,7 +95,7 @@ static int look_closer(struct look *l)
                : status;
 }
 
-static int read_lists(struct look *l)
+static int read_lists(struct reading *l)
 {
     struct ask_list all[VIEW_LISTS];
     for (int i = 0; i < VIEW_LISTS; i++) {
@@ -119,7 +119,7 @@ static int read_lists(struct look *l)
     return status;
 }
 
-int look_read(struct look *l)
+int look_read(struct reading *l)
 {
     size_t count = 0;
     forget(l);
@@ -134,7 +134,7 @@ int look_read(struct look *l)
 }
 
 /* Waits for each list in turn. A change of another list is not lost: the wait for that list reports it. */
-int look_wait(const struct look *l, int64_t timeout_ms)
+int look_wait(const struct reading *l, int64_t timeout_ms)
 {
     int rc = ZKR_ETIMEDOUT;
     for (int i = 0; i < VIEW_LISTS && rc == ZKR_ETIMEDOUT; i++) {
@@ -143,7 +143,7 @@ int look_wait(const struct look *l, int64_t timeout_ms)
     return rc;
 }
 
-bool look_view(const struct look *l, struct view *view, const struct peers *p)
+bool look_view(const struct reading *l, struct view *view, const struct peers *p)
 {
     bool done = view_begin(view, l->lists, p);
     if (done && l->node) {
@@ -152,7 +152,7 @@ bool look_view(const struct look *l, struct view *view, const struct peers *p)
     return done;
 }
 
-int look_begin(struct look *l)
+int look_begin(struct reading *l)
 {
     static const char *const below[VIEW_LISTS] = {
         [VIEW_QUEUE] = "", [VIEW_PERMITS] = "/leases", [VIEW_GATE] = "/locks"};
@@ -165,7 +165,7 @@ int look_begin(struct look *l)
                        : status;
 }
 
-void look_end(struct look *l)
+void look_end(struct reading *l)
 {
     forget(l);
     for (int i = 0; i < VIEW_LISTS; i++) {

@@ -12,7 +12,7 @@
 #include "peers.h"
 #include "view.h"
 
-struct look {
+struct reading {
     struct env *env; /* env to brief: set before look_begin() */
     const char *path;
     bool watch; /* look_wait() will follow */
@@ -28,13 +28,13 @@ struct look {
 };
 
 /** Creates the objects; sends nothing yet. Returns 0 or a reported exit code. Call look_end() in any case. */
-int look_begin(struct look *l);
-void look_end(struct look *l);
+int look_begin(struct reading *l);
+void look_end(struct reading *l);
 /** Waits for the connection, then reads everything again. Returns 0 or a reported exit code. */
-int look_read(struct look *l);
+int look_read(struct reading *l);
 /** Waits for a change since the last look_read(). Returns ZKR_OK, ZKR_ETIMEDOUT or another code. */
-int look_wait(const struct look *l, int64_t timeout_ms);
+int look_wait(const struct reading *l, int64_t timeout_ms);
 /** Fills @view, which borrows the lists of @l. Returns like view_begin(). */
-bool look_view(const struct look *l, struct view *view, const struct peers *p);
+bool look_view(const struct reading *l, struct view *view, const struct peers *p);
 
 #endif
