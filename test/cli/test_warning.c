@@ -7,7 +7,7 @@
 
 enum { SESSION_MS = 8000 };
 
-/* What it is told, it says. TERM ends it with status 7. */
+/* The command prints each signal that it gets. TERM ends it with status 7. */
 static const char command[] =
     "trap 'echo warned' USR1; trap 'echo ended; exit 7' TERM; echo up; "
     "while :; do sleep 0.05; done";

@@ -50,7 +50,7 @@ static struct {
     int64_t wait_ms;
     bool nobody, quorum, json;
     atomic_int ended; /* the state that was reported, or -1 */
-} check = {.held = {-1, -1}, .waiting = {-1, -1}, .wait_ms = 10000, .ended = -1};
+} plugin = {.held = {-1, -1}, .waiting = {-1, -1}, .wait_ms = 10000, .ended = -1};
 
 /* The line to print, and the data behind it. */
 struct report {
@@ -109,8 +109,8 @@ static void print_line(struct report *r, const char *state)
     (void)printf("ZKR %s - %s", state, r->text);
     if (r->view) {
         (void)fputs(" |", stdout);
-        print_value("held", r->held, ms, "s", &check.held);
-        print_value("waiting", r->waiting, 1, "", &check.waiting);
+        print_value("held", r->held, ms, "s", &plugin.held);
+        print_value("waiting", r->waiting, 1, "", &plugin.waiting);
         print_value("oldest", r->oldest, ms, "s", NULL);
     }
     (void)fputc('\n', stdout);
@@ -122,7 +122,7 @@ static void print_json(const struct report *r, const char *state)
     const struct view *v = r->view;
     bool known = v && r->waiting.least == r->waiting.most;
     bool waits = known && r->waiting.least > 0;
-    json_begin(&j, check.reading.path);
+    json_begin(&j, plugin.reading.path);
     json_text(&j, "state", state);
     json_text(&j, "message", r->text);
     json_text(&j, "kind", v ? v->kind : NULL);
@@ -138,10 +138,10 @@ static int report(struct report *r)
 {
     static const char *const names[STATES] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
     int before = -1;
-    if (!atomic_compare_exchange_strong(&check.ended, &before, (int)r->state)) {
+    if (!atomic_compare_exchange_strong(&plugin.ended, &before, (int)r->state)) {
         return before;
     }
-    if (check.json) {
+    if (plugin.json) {
         print_json(r, names[r->state]);
     } else {
         print_line(r, names[r->state]);
@@ -158,7 +158,7 @@ static int report(struct report *r)
 static int take_failure(int status, const char *text)
 {
     struct report r = {.state =
-                           status == CLI_SERVER && check.quorum ? CRITICAL : UNKNOWN};
+                           status == CLI_SERVER && plugin.quorum ? CRITICAL : UNKNOWN};
     add(&r, "%s", text);
     return report(&r);
 }
@@ -219,7 +219,7 @@ static void add_summary(struct report *r, const struct view *v)
     char age[40] = "";
     if (v->count == 0 || v->holders == 0) {
         add(r, "nobody holds it%s",
-            check.reading.missing ? "; there is no such path" : "");
+            plugin.reading.missing ? "; there is no such path" : "");
     } else if (v->unordered && v->rows[0].c->kind != ZKR_KIND_NODE) {
         add(r, "%zu contenders of %.100s, whose order is not known", v->count,
             contender_recipe(v->rows[0].c));
@@ -241,17 +241,17 @@ static int conclude(const struct view *v)
     struct report r = {.state = OK, .view = v};
     char held[60], waiting[60];
     measure(&r, v);
-    add(&r, "%.1000s: ", check.reading.path);
-    if (check.nobody && v->holders == 0) {
+    add(&r, "%.1000s: ", plugin.reading.path);
+    if (plugin.nobody && v->holders == 0) {
         add(&r, "nobody leads; ");
         judge(&r, CRITICAL);
     }
     (void)snprintf(held, sizeof(held), "held for more than %.13g s",
-                   (double)check.held.warning / 1000);
+                   (double)plugin.held.warning / 1000);
     (void)snprintf(waiting, sizeof(waiting), "more than %" PRId64 " wait",
-                   check.waiting.warning);
-    compare(&r, &check.held, r.held, held);
-    compare(&r, &check.waiting, r.waiting, waiting);
+                   plugin.waiting.warning);
+    compare(&r, &plugin.held, r.held, held);
+    compare(&r, &plugin.waiting, r.waiting, waiting);
     add_summary(&r, v);
     return report(&r);
 }
@@ -299,17 +299,17 @@ static bool take_wait(void *wait_ms, char *value)
 static int take_arguments(struct globals *g)
 {
     const struct option_row rows[] = {
-        {"held-longer-than", 0, take_seconds, &check.held, "SEC or SEC,SEC"},
-        {"waiting-more-than", 0, take_count, &check.waiting, "N or N,N"},
-        {"nobody-leads", 0, option_on, &check.nobody, NULL},
-        {"no-quorum", 0, option_on, &check.quorum, NULL},
-        {"wait", 'w', take_wait, &check.wait_ms, "seconds, more than 0"},
-        {"json", 0, option_on, &check.json, NULL},
+        {"held-longer-than", 0, take_seconds, &plugin.held, "SEC or SEC,SEC"},
+        {"waiting-more-than", 0, take_count, &plugin.waiting, "N or N,N"},
+        {"nobody-leads", 0, option_on, &plugin.nobody, NULL},
+        {"no-quorum", 0, option_on, &plugin.quorum, NULL},
+        {"wait", 'w', take_wait, &plugin.wait_ms, "seconds, more than 0"},
+        {"json", 0, option_on, &plugin.json, NULL},
         OPTIONS_END};
     int rc = options_path(g, usage, rows);
-    check.reading.path = g->path;
+    plugin.reading.path = g->path;
     rc = rc == GO_ON ? options_settle(g) : rc;
-    g->connect_ms = lesser(g->connect_ms, check.wait_ms);
+    g->connect_ms = lesser(g->connect_ms, plugin.wait_ms);
     return rc;
 }
 
@@ -323,21 +323,21 @@ int cmd_check(struct env *env)
     static const struct peers none;
     struct view view;
     cli_divert(take_failure);
-    check.reading.env = env;
-    check.reading.brief = true;
+    plugin.reading.env = env;
+    plugin.reading.brief = true;
     int status = take_arguments(&env->globals);
     if (status != GO_ON) {
         return status;
     }
-    int64_t until = clock_now_ms() + check.wait_ms;
+    int64_t until = clock_now_ms() + plugin.wait_ms;
     status = client_open(env, NULL, false, false);
-    status = status == 0 ? look_begin(&check.reading) : status;
-    status = status == 0 ? client_work(env, until, read_lock, &check.reading) : status;
+    status = status == 0 ? look_begin(&plugin.reading) : status;
+    status = status == 0 ? client_work(env, until, read_lock, &plugin.reading) : status;
     if (status == 0) {
-        status = look_view(&check.reading, &view, &none) ? conclude(&view)
-                                                         : cli_fail_memory();
+        status = look_view(&plugin.reading, &view, &none) ? conclude(&view)
+                                                          : cli_fail_memory();
         view_end(&view);
     }
-    look_end(&check.reading);
+    look_end(&plugin.reading);
     return client_end(env, client_grace(CLIENT_NOW), true, status);
 }
