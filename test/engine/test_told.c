@@ -165,7 +165,7 @@ ZKT_UNIT_CASE(a_stop_of_long_ago_is_not_blamed)
     }
 }
 
-static void stop(void)
+static void stop_process(void)
 {
     between.asleep += ZKF_SESSION_MS / 3 * ZKR__MS;
 }
@@ -174,7 +174,7 @@ static void stop_at_a_probe(struct zkr__op *op)
 {
     if (op->kind == ZKR__OP_CHECK) {
         between.on_submit = NULL;
-        stop();
+        stop_process();
     }
 }
 
@@ -187,7 +187,7 @@ static zkr_lost lost_after_a_stop(bool in_a_turn)
     zkf_pass(c, SECOND); /* nothing is due */
     zkr_ticket *t = ask(m, ZKR_FOREVER);
     if (!in_a_turn) {
-        stop();
+        stop_process();
     }
     zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
     if (in_a_turn) {
