@@ -66,19 +66,18 @@
  * node existed when the list was sent. Numbers only grow, so any such list, however old, shows all nodes that will ever
  * be ahead. So neither the order of the events and the list matters, nor whether B ever held. If the list showed only B
  * and C ahead, no other list is needed. This argument rests on six conditions:
- * 1. Only a deletion counts: the event, or "no node" as the answer to the get that would set the watch. A change of the
- * 1. data uses up the watch, so the claim gets the node again, unless a list is in flight (see leave_to_list()).
- * 2. Our own node and its parent have existed all the time (a new parent numbers its children from 0). Events arrive in
- * 2. order, so this is true if the watch on our own node, set by a get that found the node ours, has not fired when the
- * 2. event of C arrives. If the answer to that get is outstanding, the grant waits for the answer.
- * 3. There was no re-connection. The events that a re-connection brings arrive in no order, so a re-connection ends the
- *    look-ahead, and a list follows the end of C.
- * 4. Numbers do not restart while the claim waits, because a claim with a high number does not look ahead (claim_io.c).
- * 5. An event proves nothing about the lease, so this grant needs a sure lease, as each grant does. From the request
- * 5. for the list on, the client probes as for a hold, so the lease is sure when C ends, however long C held.
- * 6. The rule allows looking ahead (rule.h): the first child holds, and C holds alone. Where a writer may have become a
- * 6. reader,
- *    two events are not enough. Readers, permits and members of groups do not look ahead.
+ * - Only a deletion counts: the event, or "no node" as the answer to the get that would set the watch. A change of the
+ *   data uses up the watch, so the claim gets the node again, unless a list is in flight (see leave_to_list()).
+ * - Our own node and its parent have existed all the time (a new parent numbers its children from 0). Events arrive in
+ *   order, so this is true if the watch on our own node, set by a get that found the node ours, has not fired when the
+ *   event of C arrives. If the answer to that get is outstanding, the grant waits for the answer.
+ * - There was no re-connection. The events that a re-connection brings arrive in no order, so a re-connection ends the
+ *   look-ahead, and a list follows the end of C.
+ * - Numbers do not restart while the claim waits, because a claim with a high number does not look ahead (claim_io.c).
+ * - An event proves nothing about the lease, so this grant needs a sure lease, as each grant does. From the request
+ *   for the list on, the client probes as for a hold, so the lease is sure when C ends, however long C held.
+ * - The rule allows looking ahead (rule.h): the first child holds, and C holds alone. Where a writer may have become a
+ *   reader, two events are not enough. Readers, permits and members of groups do not look ahead.
  *
  * If B leaves early, the look-ahead costs one more list. If an event is missed, or there is no room for the watch on B,
  * a list follows the end of C.
