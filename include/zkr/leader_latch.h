@@ -22,8 +22,9 @@
  *
  * **Terms.** Another latch may lead between two terms of a latch, so work of the first term must not rely on a check of
  * the second. When the work begins, keep the token from on_gain or zkr_leader_latch_fencing_token(), and check only the
- * term of that token. The functions that take no token report no leadership from the end of a term until its on_loss
- * has returned. So end the work of a term in its on_loss.
+ * term of that token. From the end of a term until its on_loss has returned, zkr_leader_latch_state(),
+ * zkr_leader_latch_has_leadership() and zkr_leader_latch_valid_for_ms() report no leadership, even if the next term has
+ * begun. So end the work of a term in its on_loss.
  *
  * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call every function
  * that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain is called only while the latch

@@ -38,15 +38,17 @@ static int failure(const struct zkr__hold *hold) ZKR__LOCKED
 }
 
 /* True if the hold waits for another holder, not for an answer. */
-static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
+/* Returns a claim of the hold that waits behind another contender; NULL = none. */
+static const struct zkr__claim *parked(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
     struct zkr__claim *const *claims = claims_of(hold, &count);
-    bool is = false;
     for (uint32_t i = 0; i < count; i++) {
-        is = is || (claims[i] && zkr__claim_is_parked(claims[i]));
+        if (claims[i] && zkr__claim_is_parked(claims[i])) {
+            return claims[i];
+        }
     }
-    return is;
+    return NULL;
 }
 
 static bool sure(const struct zkr__hold *hold) ZKR__LOCKED
@@ -395,7 +397,9 @@ static void move_on(struct zkr__hold *hold, bool take, bool over) ZKR__LOCKED
     } else if (hold->claim && hold->claim->canceled) {
         give_up(hold, ZKR_ECANCELED);
     } else if (over) {
-        give_up(hold, parked(hold) ? ZKR_ETIMEDOUT : ZKR_ENOANSWER);
+        const struct zkr__claim *behind = parked(hold);
+        hold->queue = behind ? behind->q : hold->queue;
+        give_up(hold, behind ? ZKR_ETIMEDOUT : ZKR_ENOANSWER);
     } else if (granted(hold) && hold->queue->keeps_place) {
         zkr__claim_check(hold->claim);
     } else if (granted(hold) || (hold->claim && hold->claim->k.lost != 0)) {

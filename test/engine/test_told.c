@@ -75,6 +75,29 @@ ZKT_UNIT_CASE(every_function_knows_of_the_end)
     }
 }
 
+/* Whichever function finds first that the time is over, the error names the path that another contender holds. */
+ZKT_UNIT_CASE(a_late_multi_lock_names_the_held_path)
+{
+    static const char *const paths[] = {"/first", "/second", "/third"};
+    enum { PATHS = sizeof(paths) / sizeof(paths[0]) };
+    for (int held = 0; held < PATHS; held++) {
+        zkr_multi_lock *l;
+        zkr_ticket *t;
+        zkr_client *c = open_client(NULL);
+        (void)hold(c, mutex_at(c, paths[held], NULL));
+        ZKT_MUST(zkr_multi_lock_create(&l, c, paths, PATHS, NULL));
+        ZKT_MUST(zkr_multi_lock_request(l, SECOND, NULL, NULL, &t));
+        zkf_pass_to(c, SECOND / 2, t, ZKR_TICKET_WAITING);
+        zkf_client_clock(0, SECOND * ZKR__MS, 0); /* no timer has run yet */
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
+        assert_int_equal(zkr_ticket_error(t), ZKR_ETIMEDOUT);
+        assert_string_equal(zkr_last_error()->path, paths[held]);
+        zkf_client_clock(0, 0, 0);
+        ZKT_MUST(zkr_ticket_destroy(t));
+        ZKT_MUST(zkr_multi_lock_destroy(l));
+    }
+}
+
 /* --- the wait --- */
 
 static void note_state(zkr_ticket *t, int state, void *ctx)
