@@ -88,17 +88,17 @@ All six signals reach the command, also a second time; the lock stays.
 
 Ignored signals stay ignored, as with nohup: for the command, and for zkr.
 
-  $ env --ignore-signal=HUP,USR1,CHLD zkr lock /p grep SigIgn /proc/self/status | tr '\t' ' '
-  SigIgn: 0000000000010201
+  $ env --ignore-signal=HUP,USR1,URG,CHLD zkr lock /p grep SigIgn /proc/self/status | tr '\t' ' '
+  SigIgn: 0000000000410201
   $ env --ignore-signal=HUP,USR1 zkr lock /p sh -c 'kill -HUP $PPID $$; kill -USR1 $PPID $$; sleep 0.1'
 
-The mask, too, is the caller's: nothing blocked, nothing ignored; or HUP, USR1 and TERM blocked.
+The mask, too, is the caller's: nothing blocked, nothing ignored; or HUP, USR1, TERM and URG blocked.
 
   $ zkr lock /p grep -E 'Sig(Blk|Ign)' /proc/self/status | tr '\t' ' '
   SigBlk: 0000000000000000
   SigIgn: 0000000000000000
-  $ env --block-signal=HUP,USR1,TERM zkr lock /p grep SigBlk /proc/self/status | tr '\t' ' '
-  SigBlk: 0000000000004201
+  $ env --block-signal=HUP,USR1,TERM,URG zkr lock /p grep SigBlk /proc/self/status | tr '\t' ' '
+  SigBlk: 0000000000404201
 
 The lock is kept until the whole process group has gone, also those the command left behind.
 

@@ -81,6 +81,7 @@ int client_open(struct env *env, const char *owner, bool nearby, bool guarded)
     o.nearby = nearby;
     o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
     int rc = open_client(env, &o);
+    env->signals.client = env->client;
     if (rc == ZKR_EINVAL) {
         const char *fault = zkr_last_error()->message;
         return strncmp(fault, "option ", strlen("option ")) == 0
@@ -195,6 +196,7 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
     enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     zkr_client *c = env->client;
     int64_t say = clock_now_ms() + SAY_MS;
+    env->signals.client = NULL; /* is about to be closed, while signals are read */
     while (c && zkr_client_finish(c, lesser(CHECK_MS, clock_left_ms(until))) ==
                     ZKR_ETIMEDOUT) {
         int signo = signals_take_ending(&env->signals);

@@ -26,16 +26,23 @@ static bool is_ignored(int signo)
     return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+static void take(struct signals *s, int signo)
+{
+    if (!is_ignored(signo)) {
+        (void)sigaddset(&s->taken, signo);
+    }
+}
+
 bool signals_begin(struct signals *s)
 {
     sigset_t held_back;
     s->users_ignored = false;
+    s->client = NULL;
     (void)sigemptyset(&s->taken);
     for (int i = 0; i < FORWARDED; i++) {
-        if (!is_ignored(forwarded[i])) {
-            (void)sigaddset(&s->taken, forwarded[i]);
-        }
+        take(s, forwarded[i]);
     }
+    take(s, SIGURG);
     s->stop_ignored = is_ignored(SIGTSTP);
 
     /* If SIGCHLD were ignored, zkr would get no exit status. */
@@ -76,10 +83,15 @@ void signals_take_stop(struct signals *s)
 int signals_next(const struct signals *s)
 {
     struct signalfd_siginfo info;
-    if (read(s->fd, &info, sizeof(info)) != (ssize_t)sizeof(info)) {
-        return 0;
+    while (read(s->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo != SIGURG) {
+            return info.ssi_code == SI_TIMER ? SIGNALS_TIMER : (int)info.ssi_signo;
+        }
+        if (s->client) {
+            (void)zkr_client_rebalance(s->client);
+        }
     }
-    return info.ssi_code == SI_TIMER ? SIGNALS_TIMER : (int)info.ssi_signo;
+    return 0;
 }
 
 int signals_take_ending(const struct signals *s)

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include <zkr/client.h>
+
 struct signals {
     int fd;            /* signalfd */
     sigset_t mask;     /* at the start of zkr */
@@ -14,6 +16,7 @@ struct signals {
     bool stop_ignored; /* SIGTSTP was ignored at the start of zkr */
     /* USR1 and USR2 are only forwarded to a command, and do not end zkr itself. */
     bool users_ignored;
+    zkr_client *client; /* URG moves its session to another server; NULL = none */
     struct sigaction old_child; /* the dispositions that zkr changed */
     struct sigaction old_cont;
 };
@@ -22,8 +25,8 @@ struct signals {
 bool signals_is_forwarded(int signo);
 
 /**
- * Call it before any thread is created. From now on the forwarded signals, CHLD and CONT arrive at fd, except those
- * that were ignored at the start of zkr. Blocks PIPE, TTIN, TTOU and TSTP. False: no descriptor.
+ * Call it before any thread is created. From now on the forwarded signals, URG, CHLD and CONT arrive at fd, except
+ * those that were ignored at the start of zkr. Blocks PIPE, TTIN, TTOU and TSTP. False: no descriptor.
  */
 bool signals_begin(struct signals *s);
 /** Blocks or unblocks TSTP in this thread. @how: SIG_BLOCK or SIG_UNBLOCK. */
@@ -33,7 +36,10 @@ void signals_take_stop(struct signals *s);
 
 enum { SIGNALS_TIMER = -1 };
 
-/** Takes the next pending signal. Returns its number, SIGNALS_TIMER for a SIGCONT of our own timer, or 0: none. */
+/**
+ * Takes the next pending signal. Returns its number, SIGNALS_TIMER for a SIGCONT of our own timer, or 0: none. Handles
+ * URG itself.
+ */
 int signals_next(const struct signals *s);
 /** Takes all pending signals. Returns the first that ends zkr, or 0. */
 int signals_take_ending(const struct signals *s);
