@@ -135,6 +135,10 @@ at_end() {
     exit "$status"
 }
 trap at_end EXIT
+# They run when the present command has ended, which may have containers on the network that goes at the end.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # base_from_packages TAG SUITE: a base image with the server's packages in it, from the
 # archive that apt uses, without what a server does not read.
@@ -296,21 +300,29 @@ on_cluster() { # BUILD_DIR [ARGUMENT...]
         --no-tests=error "${@:2}" </dev/null
 }
 
+# The containers of examples/kubernetes, beside the servers.
+pods() { # BUILD_DIR
+    say '==> examples/kubernetes, its containers run by Docker'
+    timeout --foreground 600 bash test/kubernetes/run.sh "$root" "$1" "${project}_ensemble"
+}
+
 # What somebody wants to know of an ensemble: every recipe on it, side by side, as they mostly wait; then those of
-# test/cluster, which kill and pause its servers. Not those that start servers of their own, nor misuse and memory,
-# which are the same on any servers. Of the search for faults, cluster.cuts and its like have a part.
+# test/cluster, which kill and pause its servers; then the pods. Not those that start servers of their own, nor misuse
+# and memory, which are the same on any servers. Of the search for faults, cluster.cuts and its like have a part.
 tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -L 'recipes|ensemble' -LE slow -E '_(misuse|memory)$|\.(mutex_loss|holds_faults)$' || failed=1
     on_cluster "$1" -R '^cluster\.docker$' || failed=1
+    pods "$1" || failed=1
     return "$failed"
 }
 
-# In a minute, beside a cluster that is up: three recipes, and the death of the leader.
+# In a minute, beside a cluster that is up: three recipes, the death of the leader, and the pods.
 some_tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -R '^recipes\.(mutex|semaphore|leader_latch)$' || failed=1
     on_cluster "$1" -R '^cluster\.death$' || failed=1
+    pods "$1" || failed=1
     return "$failed"
 }
 

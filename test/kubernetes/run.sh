@@ -1,75 +1,92 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh ROOT BUILD: runs the commands of examples/kubernetes on the server in $ZKR_SERVERS, as Kubernetes does: each
-# container in a PID namespace of its own with zkr as process 1, probes and preStop inside, TERM to process 1 at the end.
+# run.sh ROOT BUILD [NETWORK]: runs the containers of examples/kubernetes as Kubernetes does: zkr is process 1, probes and
+# preStop run inside, and TERM goes to process 1 at the end. The servers are those in $ZKR_SERVERS. Without NETWORK, a
+# container is a PID namespace. With it, a container is one of Docker, on this network, where the servers have the names
+# that the examples use.
 set -euo pipefail
-root=$1 build=$2
+root=$1 build=$2 network=${3:-}
+
+# Each of these two files has:
+#   prepare                      before the first pod
+#   pod NAME FILE WORD...        starts its container, with this command
+#   found NAME                   it runs
+#   inside NAME SECONDS WORD...  runs a command in it, for so long at most
+#   terminate NAME SECONDS       TERM for its process 1; and KILL, if it runs so long
+#   await NAME                   its end; sets $status
+#   said NAME                    its output
+#   remove_pods                  at the end
+if [ -z "$network" ]; then
+    # shellcheck source=test/kubernetes/namespaces.sh
+    . "$root/test/kubernetes/namespaces.sh"
+else
+    # shellcheck source=test/kubernetes/docker.sh
+    . "$root/test/kubernetes/docker.sh"
+fi
 
 tmp=$(mktemp -d)
+pods=()
 cleanup() {
-    # And with it all that is in its namespace.
-    kill -KILL "${containers[@]}" 2>/dev/null || true
-    wait
+    trap '' HUP INT TERM
+    remove_pods
     rm -rf "$tmp"
 }
-declare -A containers=() inits=()
 trap cleanup EXIT
-mkdir "$tmp/bin"
-ln -s "$build/tools/zkr" "$tmp/bin/zkr"
-for program in scheduler report; do
-    # shellcheck disable=SC2016 # the program itself expands it
-    printf '#!/bin/sh\necho "%s in $POD_NAME" >>"%s/ran"\n' "$program" "$tmp" >"$tmp/bin/$program"
-    chmod +x "$tmp/bin/$program"
-done
-echo 'exec sleep 1000' >>"$tmp/bin/scheduler"
-PATH=$tmp/bin:$PATH
-touch "$tmp/ran"
-# Other tests use the same paths on the same server.
+# They run when the present command has ended, so that cleanup knows what it has made.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+fail() {
+    local each
+    echo "$*"
+    for each in "${pods[@]}"; do
+        echo "==> $each"
+        said "$each" || true
+    done
+    tail -n +1 "$tmp"/*.log || true
+    exit 1
+}
+
+# What an image has.
+bin=$tmp/root/usr/bin
+mkdir -p "$bin"
+cp "$build/tools/zkr" "$bin"
+# shellcheck disable=SC2016 # the programs themselves expand it
+{
+    printf '#!/bin/sh\necho "scheduler in $POD_NAME"\nexec sleep 1000\n' >"$bin/scheduler"
+    printf '#!/bin/sh\necho "report in $POD_NAME"\n' >"$bin/report"
+}
+chmod +x "$bin/scheduler" "$bin/report"
+
+# Other tests use the same paths on the same servers.
 chroot=/kubernetes-$$
 "$build/test/zk" put "$chroot"
 export ZKR_SERVERS=$ZKR_SERVERS$chroot
 
-fail() {
-    echo "$*"
-    tail -n +1 "$tmp"/*.log "$tmp/ran" || true
-    exit 1
+# field FILE NAME: the values of a field, a line each.
+field() {
+    sed -n "s/^ *$2: *//p" "$root/examples/kubernetes/$1.yaml"
 }
 
 # words FILE N POD: the N-th command of a file, one word after the other, each ended by a zero byte.
 words() {
     # shellcheck disable=SC2016 # Kubernetes expands it
-    sed -n 's/^ *command: //p' "$root/examples/kubernetes/$1.yaml" | sed -n "$2p" | /usr/bin/python3 -c '
+    field "$1" command | sed -n "$2p" | /usr/bin/python3 -c '
 import json, sys
 for word in json.load(sys.stdin):
     print(word.replace("$(POD_NAME)", sys.argv[1]), end="\0")' "$3"
 }
 
-# pod NAME FILE: starts its container.
-pod() {
-    local command
-    mapfile -d '' -t command < <(words "$2" 1 "$1")
-    [ "${#command[@]}" -gt 3 ] || fail "$2: no command"
-    POD_NAME=$1 unshare --map-root-user --pid --fork --mount-proc --kill-child "${command[@]}" >"$tmp/$1.log" 2>&1 &
-    containers[$1]=$!
-}
-
-# found NAME: its process 1, once there is one, has the number ${inits[NAME]} here.
-found() {
-    local id=${containers[$1]}
-    kill -0 "$id" 2>/dev/null || fail "$1: the container does not start"
-    inits[$1]=$(tr -d ' ' <"/proc/$id/task/$id/children")
-    [ -n "${inits[$1]}" ]
-}
-
-# inside NAME N: the N-th command of the deployment, in the container of this pod.
-inside() {
+# exec_in NAME N SECONDS: the N-th command of the deployment, in the container of this pod.
+exec_in() {
     local command
     mapfile -d '' -t command < <(words deployment "$2" "$1")
-    POD_NAME=$1 nsenter -t "${inits[$1]}" -U --preserve-credentials -p -m "${command[@]}" >>"$tmp/$1.log" 2>&1
+    inside "$1" "$3" "${command[@]}" >>"$tmp/$1.log" 2>&1
 }
-pre_stop() { inside "$1" 2; }
-ready() { inside "$1" 3; }
+pre_stop() { exec_in "$1" 2 "$(field deployment terminationGracePeriodSeconds)"; }
+ready() { exec_in "$1" 3 "$(field deployment timeoutSeconds)"; }
 
 soon() { # COMMAND...: it succeeds within 60 s
     local end=$((SECONDS + 60))
@@ -78,21 +95,30 @@ soon() { # COMMAND...: it succeeds within 60 s
         sleep 0.1
     done
 }
-leads() { grep -q "\"owner\":\"$1\",.*\"waiting\":$2" <(zkr status --json /services/scheduler); }
+leads() { grep -q "\"owner\":\"$1\",.*\"waiting\":$2" <("$bin/zkr" status --json /services/scheduler); }
+schedules() { grep -qx "scheduler in $1" <(said "$1"); }
 
-# stop NAME: TERM for process 1, as at the end of a pod. Nothing of it is left.
-stop() {
-    kill -TERM "${inits[$1]}"
-    wait "${containers[$1]}" || true
-    ! kill -0 "${inits[$1]}" 2>/dev/null || fail "$1: process 1 goes on after TERM"
-    unset "containers[$1]"
+begin() { # NAME FILE
+    local command
+    mapfile -d '' -t command < <(words "$2" 1 "$1")
+    [ "${#command[@]}" -gt 3 ] || fail "$2: no command"
+    pods+=("$1")
+    pod "$1" "$2" "${command[@]}"
 }
 
-pod a deployment
+# TERM for process 1. It ends by itself, as its command has.
+stop() { # NAME
+    terminate "$1" "$(field deployment terminationGracePeriodSeconds)"
+    await "$1"
+    [ "$status" = 143 ] || fail "$1: status $status after TERM"
+}
+
+prepare
+begin a deployment
 soon found a
 soon ready a
 soon leads a 0
-pod b deployment
+begin b deployment
 soon found b
 soon ready b
 soon leads a 1
@@ -104,17 +130,18 @@ pre_stop a || fail "preStop of a: status $?"
 soon leads b 1
 stop a
 soon leads b 0
-[ "$(tail -n 1 "$tmp/ran")" = 'scheduler in b' ] || fail 'the scheduler of b does not run'
+soon schedules b
 pre_stop b || fail "preStop of the last pod: status $?"
 leads b 0 || fail 'the last pod yields to nobody'
 stop b
-! zkr status -q /services/scheduler || fail 'somebody still leads'
+! "$bin/zkr" status -q /services/scheduler || fail 'somebody still leads'
 
 # The same job twice at once, as Kubernetes may do.
-pod c cronjob
-pod d cronjob
+begin c cronjob
+begin d cronjob
 for each in c d; do
-    wait "${containers[$each]}" || fail "$each: status $?"
-    unset "containers[$each]"
+    await "$each"
+    [ "$status" = 0 ] || fail "$each: status $status"
 done
-[ "$(grep -c '^report in' "$tmp/ran")" = 1 ] || fail 'the report did not run once'
+[ "$(cat <(said c) <(said d) | grep -c '^report in')" = 1 ] || fail 'the report did not run once'
+"$build/test/zk" clean || fail 'nodes are left'
