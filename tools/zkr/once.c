@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "once.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <zkr/guard.h>
@@ -14,14 +11,10 @@
 #include "grant.h"
 #include "held.h"
 #include "interrupt.h"
-
-/* The first line of a record. zkr once claims a path with it. */
-static const char mark[] = "zkr once\n";
-
-enum { RECORD_ROOM = 256 };
+#include "once_record.h"
 
 struct record {
-    char text[RECORD_ROOM];
+    char text[ONCE_RECORD_ROOM];
     zkr_node node;
 };
 
@@ -44,32 +37,6 @@ static int read_record(const struct held *h, struct record *r)
     return rc;
 }
 
-/* Returns a number of the record; 0 = it has none. */
-static int64_t number(const struct record *r, const char *name)
-{
-    const char *at = strstr(r->text, name);
-    return at ? strtoll(at + strlen(name), NULL, 10) : 0;
-}
-
-/*
- * Returns why the path cannot have a record, or NULL. Servers delete an empty container, and the record with it. They
- * do not report whether a node is a container, but zkr once creates none. So if there is no record, our node must be
- * the first below the path; if it is not, others have used the path.
- */
-static const char *fault_of(const struct record *r, const struct held *h)
-{
-    static const char first[] = "-0000000000";
-    size_t length = strlen(h->grant.node), tail = strlen(first);
-    if (r->node.length > 0) {
-        return strncmp(r->text, mark, strlen(mark)) == 0
-                   ? NULL
-                   : "it has data of others, which the record would replace";
-    }
-    return length > tail && strcmp(h->grant.node + length - tail, first) == 0
-               ? NULL
-               : "others have used it, so servers may remove it when it is empty";
-}
-
 /* Replaces the record if its version is unchanged and the lock is still held. */
 static int write_record(const struct held *h, const char *text)
 {
@@ -83,13 +50,6 @@ static int write_record(const struct held *h, const char *text)
     return rc;
 }
 
-/* Writes a record of success, dated by the creation of our lock node. */
-static void put_success(char *text, size_t size, int64_t token)
-{
-    (void)snprintf(text, size, "%sasked_ms=%" PRId64 "\ntoken=%" PRId64 "\n", mark,
-                   once.asked_ms, token);
-}
-
 /* May the request be sent again? Only while the lock is still held. */
 static bool may_ask_again(const struct held *h, int rc)
 {
@@ -97,17 +57,6 @@ static bool may_ask_again(const struct held *h, int rc)
 }
 
 /* --- before the command --- */
-
-/*
- * Is the command due? A tenth of the period is left for jobs that start early or late. A record further in the future
- * than a period comes from a wrong clock, and does not count.
- */
-static bool is_due(const struct record *r)
-{
-    int64_t last = number(r, "\nasked_ms="), since = once.asked_ms - last;
-    return last == 0 || since >= once.every_ms - once.every_ms / 10 ||
-           since < -once.every_ms;
-}
 
 struct own {
     const struct held *h;
@@ -145,21 +94,20 @@ static int read_both(const struct held *h, struct record *r)
 }
 
 /*
- * Leaves the command out. A record is in the future if the clock of a server was ahead. It would delay the next run by
- * as much, so it is set to the present.
+ * Leaves the command out. A record in the future would delay the next run by as much, so it is set to the present.
  */
-static int leave_undone(const struct held *h, const struct record *r)
+static int leave_undone(const struct held *h, const struct record *r, bool ahead)
 {
-    char text[RECORD_ROOM];
-    int64_t ago_ms = once.asked_ms - number(r, "\nasked_ms=");
-    if (ago_ms >= 0) {
+    char text[ONCE_RECORD_ROOM];
+    int64_t ago_ms = once.asked_ms - once_record_asked_ms(r->text);
+    if (!ahead) {
         if (h->env->globals.verbose) {
             cli_note("not due: it succeeded at %.1000s %.3f s before this was asked",
                      h->path, (double)ago_ms / 1000);
         }
         return ZKR_OK;
     }
-    put_success(text, sizeof(text), number(r, "\ntoken="));
+    once_record_write(text, once.asked_ms, once_record_token(r->text));
     int rc = write_record(h, text);
     if (rc == ZKR_OK) {
         cli_note(
@@ -174,22 +122,24 @@ static int leave_undone(const struct held *h, const struct record *r)
 static int check_due(const struct held *h)
 {
     struct record r;
+    enum once_due due = ONCE_DUE;
     int rc;
-    bool due;
     do {
         rc = read_both(h, &r);
-        const char *fault = rc == ZKR_OK ? fault_of(&r, h) : NULL;
-        if (fault) {
-            return cli_fail(CLI_PATH,
-                            "%.1000s cannot have a record: %s; use another path",
-                            h->path, fault);
+        if (rc == ZKR_OK) {
+            const char *fault = once_record_fault(r.text, r.node.length, h->grant.node);
+            if (fault) {
+                return cli_fail(CLI_PATH,
+                                "%.1000s cannot have a record: %s; use another path",
+                                h->path, fault);
+            }
+            due = once_record_due(r.text, once.asked_ms, once.every_ms);
+            rc = due == ONCE_DUE
+                     ? write_record(h, r.node.length > 0 ? r.text : once_mark)
+                     : leave_undone(h, &r, due == ONCE_AHEAD);
         }
-        due = rc != ZKR_OK || is_due(&r);
-        rc = rc != ZKR_OK ? rc
-             : due        ? write_record(h, r.node.length > 0 ? r.text : mark)
-                          : leave_undone(h, &r);
     } while (may_ask_again(h, rc));
-    return rc == ZKR_OK                                   ? (due ? HELD_START : 0)
+    return rc == ZKR_OK ? (due == ONCE_DUE ? HELD_START : 0)
            : zkr_ticket_valid_for_ms(h->grant.ticket) > 0 ? cli_fail_rc(rc)
                                                           : HELD_AGAIN;
 }
@@ -217,11 +167,11 @@ int once_begin(struct held *h, int64_t every_ms)
 int once_end(struct held *h, int status)
 {
     struct record r;
-    char text[RECORD_ROOM];
+    char text[ONCE_RECORD_ROOM];
     if (once.every_ms == 0 || status != 0 || h->lost || h->ended) {
         return status;
     }
-    put_success(text, sizeof(text), (int64_t)h->grant.token);
+    once_record_write(text, once.asked_ms, (int64_t)h->grant.token);
     int rc = write_record(h, text);
     while (may_ask_again(h, rc)) { /* the record may have been written */
         rc = read_record(h, &r);

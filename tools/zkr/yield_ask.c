@@ -2,7 +2,6 @@
 #include "yield_ask.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ask.h"
 #include "cli.h"
@@ -19,27 +18,6 @@ struct request {
     int64_t asked; /* session of the leader that got the request */
 };
 
-static const zkr_contender *next_leader(const zkr_contenders *list)
-{
-    const zkr_contender *first = zkr_contenders_get(list, 0);
-    return first && !yield_request_is(first) ? first : NULL;
-}
-
-static bool is_done(const struct request *r, const zkr_contender *leader)
-{
-    return leader &&
-           (r->to ? strcmp(leader->owner, r->to) == 0 : leader->session_id != r->asked);
-}
-
-static size_t candidates(const zkr_contenders *list)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < zkr_contenders_count(list); i++) {
-        count += !yield_request_is(zkr_contenders_get(list, i));
-    }
-    return count;
-}
-
 /* Creates the latch on the path. @id: NULL to look only, or the id of a request; the latch then also reports changes.
  */
 static int make_latch(struct held *h, const char *id)
@@ -55,33 +33,32 @@ static int make_latch(struct held *h, const char *id)
  * need. */
 static char *choose(struct request *r, const zkr_contenders *list, int *status)
 {
-    const zkr_contender *leader = next_leader(list);
+    const zkr_contender *leader = yield_request_leader(list);
     const char *path = r->held->path;
     char *text = NULL;
-    *status = 0;
-    if (!leader) {
+    switch (yield_request_check(list, r->to)) {
+    case YIELD_NOBODY_LEADS:
         *status = cli_fail(CLI_HELD, "nobody leads at %.1000s", path);
-    } else if (r->to && !yield_request_find(list, 0, r->to)) {
+        break;
+    case YIELD_UNKNOWN:
         *status = cli_fail(CLI_HELD,
                            "'%.200s' is no candidate at %.1000s; 'zkr status %.1000s' "
                            "shows who is",
                            r->to, path, path);
-    } else if (r->to && is_done(r, leader)) {
+        break;
+    case YIELD_LEADS:
         *status = contender_say("leads already: ", leader);
-    } else if (candidates(list) < 2) {
+        break;
+    case YIELD_ALONE:
         *status = cli_fail(CLI_HELD, "there is no other candidate at %.1000s", path);
-    } else {
+        break;
+    case YIELD_MAY_ASK:
         r->asked = leader->session_id;
         text = yield_request_text(r->to, leader->fencing_token);
         *status = text ? contender_say("asked ", leader) : cli_fail_memory();
+        break;
     }
     return text;
-}
-
-/* Is nobody left to wait for? */
-static bool is_vain(const struct request *r, const zkr_contenders *list)
-{
-    return r->to ? !yield_request_find(list, 0, r->to) : candidates(list) == 0;
 }
 
 /* A candidate whose node was lost joins again. Returns how long to wait for that, in ms; 0 = no longer. */
@@ -118,16 +95,14 @@ static int await_leader(struct request *r)
         zkr_contenders *list = NULL;
         int status =
             ask_list(h->env, (struct ask_source){.latch = h->grant.latch}, &list);
-        const zkr_contender *leader = next_leader(list);
-        bool done = is_done(r, leader);
-        bool stays = leader && leader->session_id == r->asked;
-        int rest = rest_of_vain(is_vain(r, list), &vain_until);
-        if (status == 0 && done) { /* a slow reader may block us */
+        struct yield_progress now = yield_request_progress(list, r->to, r->asked);
+        int rest = rest_of_vain(now.vain, &vain_until);
+        if (status == 0 && now.done) { /* a slow reader may block us */
             (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
-            status = contender_say("leads: ", leader);
+            status = contender_say("leads: ", yield_request_leader(list));
         }
         zkr_contenders_free(list);
-        if (status != 0 || done) {
+        if (status != 0 || now.done) {
             return status;
         }
         if (rest == 0) {
@@ -138,7 +113,7 @@ static int await_leader(struct request *r)
         }
         int left = clock_left_ms(h->until);
         if (status == 0 && left == 0) {
-            return say_late(h, stays);
+            return say_late(h, now.stays);
         }
         status = status == 0 ? held_pause(h, lesser(rest, left)) : status;
         if (status != 0) {
