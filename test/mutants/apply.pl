@@ -5,13 +5,14 @@
 # apply.pl -n COPY [MUTANT...]: only says which do not fit.
 # apply.pl --tell [MUTANT...]: a line for each, with tabs between: its name, its test, what it does, the words of the
 # chaos run, its proof, the files that it edits.
+# apply.pl --faults [MUTANT...]: the table of docs/faults.md, of those with a line "# found".
 #
 # MUTANT is a name, or FILE.mutants for all of a file. Without any, all are meant.
 #
 # FILE.mutants, beside this script: the licence, then mutants, with a blank line between. Each is a line "== name"; a
 # line "# what it does"; "# by TEST" when another test than sim.search is meant to see it; "# chaos WORDS" when the
 # chaos run shall, too, by violations that match WORDS, an extended regular expression; "# proof WHERE" when it dies in
-# ../proof; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>". The text must be
+# ../proof; "# found HOW: FAULT" when it restores a fault that the project once had; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>". The text must be
 # there exactly once, with whatever line breaks and blanks.
 use strict;
 use warnings;
@@ -41,11 +42,13 @@ sub parse {
     $file = basename($file);
     $text =~ /\G# SPDX-.*\n/gc;
     while ($text =~ /\G\n*(?=.)/gcs) {
-        if ($text =~ /\G== (\S+)\n# (?!(?:by|chaos|proof) )(.*)\n/gc) {
+        if ($text =~ /\G== (\S+)\n# (?!(?:by|chaos|proof|found) )(.*)\n/gc) {
             fail("$1 is in $mutants{$1}{in} and in $file; a name is there once") if $mutants{$1};
             $mutant = $mutants{$1} = {in => $file, words => $2, edits => []};
         } elsif ($mutant && $text =~ /\G# (by|chaos|proof) (.*)\n/gc) {
             $mutant->{$1} = $2;
+        } elsif ($mutant && $text =~ /\G# found (\w+): (.+)\n/gc) {
+            @$mutant{qw(found fault)} = ($1, $2);
         } elsif ($mutant && $text =~ /\G$edit/gc) {
             my ($path, $old, $new) = ($1, $2, $3);
             chomp($old, $new);
@@ -97,12 +100,27 @@ sub tell_of {
         $mutant->{proof} // '', join(' ', sort keys %files)), "\n";
 }
 
+sub row_of {
+    my ($name) = @_;
+    my $mutant = $mutants{$name};
+    my @seen = map { "`$_`" } split(' ', $mutant->{by} // 'sim.search');
+    push @seen, '`./run chaos`' if $mutant->{chaos};
+    push @seen, '`./run proof`' if $mutant->{proof};
+    return "| $mutant->{fault} | $mutant->{found} | " . join(', ', @seen) . " | `$name` |\n";
+}
+
 my $mode = @ARGV && $ARGV[0] =~ /^-/ ? shift @ARGV : '';
-my $copy = $mode eq '--tell' ? '' : shift @ARGV;
-fail('usage: apply.pl COPY MUTANT... | -n COPY [MUTANT...] | --tell [MUTANT...]')
-    if $mode !~ /^(-n|--tell|)$/ || !defined $copy || ($mode eq '' && !@ARGV);
+my $copy = $mode =~ /^--/ ? '' : shift @ARGV;
+fail('usage: apply.pl COPY MUTANT... | -n COPY [MUTANT...] | --tell [MUTANT...] | --faults [MUTANT...]')
+    if $mode !~ /^(-n|--tell|--faults|)$/ || !defined $copy || ($mode eq '' && !@ARGV);
 parse($_) for bsd_glob(dirname(__FILE__) . '/*.mutants');
 
+if ($mode eq '--faults') {
+    print "| fault | found by | seen today by | mutant |\n|---|---|---|---|\n";
+    print map { row_of($_) } sort { $mutants{$a}{found} cmp $mutants{$b}{found} } grep { $mutants{$_}{found} }
+        chosen(@ARGV);
+    exit;
+}
 my $failed = 0;
 for my $name (chosen(@ARGV)) {
     if ($mode eq '--tell') {

@@ -4,8 +4,8 @@
 # run.sh [--list | --chaos | --faults] [MUTANT...]: breaks the library in one way after the other, in copies, and shows that
 # the tests see each, as ./run ci runs them: a mutant that is seen beyond that is not seen. One that
 # survives, or fits no more, is an error. --chaos: the judge of the chaos run sees those that are meant for it,
-# within a minute, by the violations they are meant for. --faults: the faults that the library had and a search found,
-# each with the test that sees it today. apply.pl reads the mutants and says what MUTANT may be.
+# within a minute, by the violations they are meant for. --faults: the table of docs/faults.md. apply.pl reads the
+# mutants and says what MUTANT may be.
 set -euo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
@@ -23,25 +23,15 @@ die() {
     exit 64
 }
 
-# Reads kept_seeds.txt: SEED MUTANT REASON.
-faults() {
-    awk -F '\t' 'NR == FNR { test[$1] = $2; next }
-        /^#/ || !NF { next }
-        { split($0, part, " "); at = index($0, part[2]) + length(part[2]) + 1
-          if (part[2] in test)
-              printf "%-32s %-24s %s\n", part[2], test[part[2]], substr($0, at) }' \
-        - test/sim/kept_seeds.txt <<<"$told"
-}
-
-list=no chaos=no faults=no
+list=no chaos=no
 case ${1:-} in
 --list)
     list=yes
     shift
     ;;
 --faults)
-    faults=yes
     shift
+    exec perl test/mutants/apply.pl --faults "$@"
     ;;
 --chaos)
     chaos=yes
@@ -50,10 +40,6 @@ case ${1:-} in
     ;;
 esac
 told=$(perl test/mutants/apply.pl --tell "$@") || exit
-if [ "$faults" = yes ]; then
-    faults
-    exit
-fi
 if [ "$chaos" = yes ]; then
     other=$(awk -F '\t' '$4 == "" { print $1; exit }' <<<"$told")
     [ $# -eq 0 ] || [ -z "$other" ] || die "$other is not meant for the chaos run: no line # chaos"

@@ -9,6 +9,7 @@
 # The table "Choose" begins on the first screen and a half of README.md, which has at most 250 lines, and
 # 1750 words besides the table of the benchmark.
 # Files of the project that a page names in backticks exist, and so do those of lib/ that lib/README.md names.
+# The table of docs/faults.md is that of the mutants, and has each mutant of test/sim/kept_seeds.txt.
 set -eu
 cd "$1"
 tmp=$(mktemp -d)
@@ -110,6 +111,16 @@ while read -r page link; do
         bad "$page: $link leads to no heading"
     fi
 done <"$tmp/links"
+
+perl test/mutants/apply.pl --faults >"$tmp/faults"
+sed '/^<!-- faults: begin/,/^<!-- faults: end/!d' docs/faults.md | sed '1d; $d' |
+    diff -u --label docs/faults.md --label './run mutants --faults' - "$tmp/faults" ||
+    bad 'docs/faults.md: its table is not that of the mutants'
+sed -n 's/^[0-9][0-9]* //p' test/sim/kept_seeds.txt >"$tmp/kept"
+while IFS= read -r name; do
+    grep -F "| \`$name\` |" "$tmp/faults" | grep -qF '| search |' ||
+        bad "test/sim/kept_seeds.txt: $name has no line '# found search: ' in test/mutants"
+done <"$tmp/kept"
 
 # Names of that guide are below lib/, those without a folder in any of its floors.
 awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' lib/README.md |
