@@ -109,6 +109,8 @@ const char *zkr__claim_invariant(const struct zkr__claim_state *k)
     bool doubted = zkr__claim_stage(k) == ZKR__DOUBTED;
     ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->phase != ZKR__HELD,
                   "downgraded, and not held");
+    ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->own == ZKR__OWN_SET,
+                  "downgraded, and watched");
     ZKR__FAULT_IF(doubted && !(k->keeps_place && k->holds > 0),
                   "doubted, and never held");
     ZKR__FAULT_IF(k->version < -1, "a negative version");

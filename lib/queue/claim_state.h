@@ -213,8 +213,8 @@ struct zkr__claim_event {
     bool granted; /* the rule's verdict, as are `wait` and `then` */
     enum zkr__wait wait;
     enum zkr__then then;
-    int64_t ahead;             /* WAIT_NODE: the number of the node ahead */
-    bool same;                 /* WAIT_NODE: the claim waits for that node already */
+    int64_t ahead; /* WAIT_NODE: the number of the node ahead */
+    bool same;     /* WAIT_NODE: the claim waits for that node already; else false */
     enum zkr__look_ahead look; /* WAIT_NODE: how far the claim looks ahead */
 };
 

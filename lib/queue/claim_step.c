@@ -203,7 +203,7 @@ static unsigned on_foreseen(struct zkr__claim_state *k,
         k->look = ZKR__LOOKS_NOT;
         return 0;
     }
-    if (e->granted || !e->same) {
+    if (!e->same) {
         return take_place(k, e); /* the node ahead is gone as well */
     }
     unsigned todo = look_ahead(k, e);
@@ -381,8 +381,7 @@ static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_eve
 /* A hold renews the watch on its own node, and a waiting claim the watch on the node or directory that it waits for. */
 static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
-        k->downgrade == ZKR__SETTLED) {
+    if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected) {
         k->own = ZKR__OWN_NONE;
         return zkr__watch_own(k, e);
     }
@@ -519,7 +518,7 @@ static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_e
 /* Watch our own node from now on, because the next hold begins without a request. */
 static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    k->kept = k->phase == ZKR__HELD && !k->leaving;
+    k->kept = k->phase == ZKR__HELD;
     return k->kept ? zkr__watch_own(k, e) : 0;
 }
 

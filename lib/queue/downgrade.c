@@ -33,7 +33,7 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
  */
 unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (k->phase != ZKR__HELD || k->leaving || k->downgrade != ZKR__SETTLED) {
+    if (k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED) {
         return 0;
     }
     return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
@@ -59,7 +59,7 @@ static unsigned owe_downgrade(struct zkr__claim_state *k,
 unsigned zkr__on_downgraded(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
-    if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
+    if (k->downgrade != ZKR__DOWNGRADING) {
         return 0;
     }
     if (e->refused && e->code == ZKR__OTHER_VERSION) {
@@ -122,8 +122,5 @@ static unsigned writer_read(struct zkr__claim_state *k,
 unsigned zkr__on_got_downgrading(struct zkr__claim_state *k,
                                  const struct zkr__claim_event *e)
 {
-    if (k->phase != ZKR__HELD) {
-        return 0;
-    }
     return k->downgrade == ZKR__DOWNGRADE_READS ? writer_read(k, e) : reader_read(k, e);
 }

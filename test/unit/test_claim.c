@@ -88,11 +88,13 @@ static const char *const examples[] = {
     "CREATING: created placed first > HELD quiet notify",
     "CREATING: created bare down > PAUSED-LISTING",
     /* An event or an answer that comes late meets another phase, and changes nothing. */
-    "PARKED: created > same; proved > same; removed > same",
+    "PARKED: created > same; proved > same; removed > same; listed found first > same",
     "HELD: noted > same; own-unchecked down > same",
     "REMOVING: got-own ours > same; noting > same",
     "DOWNGRADING: own-changed > same",
-    "LISTING: ahead-changed > same; before-changed > same; lease-over > same",
+    "LISTING: ahead-changed > same; ahead-writes > same; before-changed > same; lease-over > same",
+    /* A write of the one ahead may still come: the list goes out behind it. */
+    "PARKED: ahead-writes > LISTING list",
     /* What cannot be used is dropped. */
     "PARKED: ahead-told down > same; ahead-gone > HELD notify",
     "BEHIND-UNKNOWN: got-own ours > same; ahead-told > same",
@@ -180,6 +182,7 @@ static const char *const examples[] = {
     "start wary > LOOKING list anew; listed once ENONODE > CREATING create anew",
     "start wary > LOOKING list anew; listed wary ECONNLOSS > PAUSED-CREATING retry anew; "
         "pause-over wary > LOOKING list anew; leave > GONE anew",
+    "start wary > LOOKING list anew; listed foreign > GONE notify anew failed=EFOREIGN",
     /* The verdict, how the one ahead ended, and what is known of the own node, together say what to do. */
     "BEHIND-UNKNOWN: ahead-gone|ahead-released > LISTING list",
     "BEHIND-UNKNOWN: got-own ours > same; ahead-gone|ahead-released > LISTING list",
@@ -213,6 +216,8 @@ static const char *const examples[] = {
     /* Answers to the create that end the claim, each with its own code; no node, nothing to remove. */
     "CREATING: created EAUTH|EINVAL|ENOMEM|ESYS|EEXIST|EZK-108 > GONE notify anew failed=CODE",
     "CREATING: created ENONODE hopeless > GONE notify anew failed=ENONODE",
+    /* Found, but the get was not sent, for want of memory: a list alone does not tell whose node it is. */
+    "ADOPTING: listed found > PAUSED-ADOPTING retry anew",
     /* When none is found none will come: a new create, under a new name. */
     "FINDING: listed ENONODE > CREATING create step-aside anew; created > LISTING; "
         "listed found first > HELD quiet notify",
@@ -296,11 +301,15 @@ static const char *const examples[] = {
         "got-own ours wish=1 > same; proved > HELD notify restore",
     /* One that finds no node of ours is how we learn that the hold is lost. */
     "WATCHED: writing > same; written ENONODE > GONE step-aside count-loss notify anew lost=node",
+    /* So it is in a doubt. */
+    "DOUBTED: proved ENONODE > GONE step-aside notify anew lost=node",
+    "DOUBTED: own-gone > GONE step-aside notify anew lost=node",
     /* The node goes with the transaction: the event that it is gone is no loss, and nothing is left to
        delete. */
     "WATCHED: writing deletes > same; written deletes > GONE hand-over anew; leave > same",
     "WATCHED: writing deletes > same; own-gone > same; written deletes > GONE hand-over anew; "
         "leave > same",
+    "WATCHED: writing deletes > same; own-changed > HELD get-own; got-own > same; written deletes > GONE hand-over anew",
     /* Refused, and the node gone meanwhile: by somebody else, then. */
     "WATCHED: writing deletes > same; own-gone > same; "
         "written ECONNLOSS deletes > GONE step-aside count-loss notify anew lost=node",
@@ -332,6 +341,24 @@ static const char *const examples[] = {
         "downgraded > HELD quiet anew",
     "DOWNGRADING: downgraded down EZK-103 refused > HELD anew; connected > HELD get-own anew; "
         "got-own ours > HELD downgrade anew; downgraded > HELD quiet anew",
+    /* Only a holder becomes a reader, and once. */
+    "PARKED, DOWNGRADING: downgrade > same",
+    "WATCHED: downgraded > same",
+    /* Without a connection it waits for one. */
+    "WATCHED: downgrade down > HELD step-aside anew; connected > HELD downgrade anew",
+    "DOWNGRADING: downgraded down ENONODE > same; connected > HELD downgrade anew",
+    "DOWNGRADING: downgraded ENONODE > HELD get-own; got-own ECONNLOSS > HELD retry; pause-over > HELD downgrade anew",
+    /* Data that may not be read do not hold it up. Those that were not read for another reason are read again. */
+    "WATCHED: own-changed > HELD get-own; own-unchecked > same; downgrade > HELD step-aside downgrade anew",
+    "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; got-own EAUTH > HELD retry; "
+        "pause-over > HELD downgrade anew",
+    "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; got-own ECONNLOSS > HELD retry; "
+        "pause-over > HELD get-own anew; got-own ours > HELD downgrade anew",
+    /* The writer's node is gone, or another's. */
+    "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; "
+        "got-own ENONODE > GONE step-aside count-loss notify anew lost=node",
+    "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; "
+        "got-own > GONE let-look count-loss notify anew lost=node",
     /* Those behind do not go past the node of another that stands there. */
     "DOWNGRADING: downgraded ENONODE > HELD get-own; got-own > GONE let-look count-loss notify anew lost=node",
     /* It was not sent, for want of memory: after a pause. */
@@ -369,7 +396,7 @@ static const char *const examples[] = {
     "READY: quiet > READY get-own; got-own ours > same; all-ready > HELD notify",
     "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours > READY notify; all-ready > HELD notify",
     /* One whose node is gone, or whose session, is made again with the others, not alone. */
-    "READY: own-gone > GONE step-aside notify anew place_lost",
+    "READY: own-gone > GONE step-aside notify anew place_lost; session-over down > GONE anew",
     "PARKED: session-over down > PAUSED-CREATING anew; connected > CREATING create anew",
     "READY: session-over down > GONE notify anew place_lost",
     "member CREATING: session-over down > PAUSED-CREATING anew",
@@ -395,6 +422,8 @@ static const char *const examples[] = {
         "got-own ours version=2 > HELD wants-note version=2",
     /* Whoever else changed the data: with the version that is there it is tried again. */
     "WATCHED with-text: own-changed > HELD get-own version=-1; got-own ours version=5 > HELD wants-note version=5",
+    /* Refused behind a downgrade, it says nothing about the reader's node. */
+    "WATCHED with-text: noting > HELD; downgrade > HELD step-aside downgrade anew; noted EZK-103 refused > same",
     /* Refused for another's sake, or not answered: again. Forbidden: never again, for each probe would fail with it. */
     "HELD with-text: noting > HELD get-own; noted ENONODE|EZK-103|ECONNLOSS|ESESSION > HELD wants-note",
     "HELD with-text: noting > HELD get-own; noted EAUTH|EINVAL|EZK-110 refused > HELD",
@@ -477,6 +506,7 @@ static const struct {
     WORD(once),
     WORD(placed),
     WORD(bare),
+    WORD(foreign),
     WORD(wary),
     WORD(near),
     {"with-note", offsetof(struct zkr__claim_event, with_metadata)},

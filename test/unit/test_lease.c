@@ -61,6 +61,16 @@ ZKT_UNIT_CASE(the_pause_is_a_part_of_the_gap)
     }
 }
 
+/* A session timeout of nothing is no bound, and no division by it. */
+ZKT_UNIT_CASE(no_timeout_has_a_pause_of_nothing)
+{
+    const struct zkr__lease_terms terms = {0};
+    struct zkr__lease l;
+    zkr__lease_begin(&l, &terms, 0, OPENED);
+    assert_int_equal(l.pause, 0);
+    assert_false(zkr__lease_alive(&l, OPENED));
+}
+
 /* Who knows the tick needs no more than half of it between the first two of a chain. */
 ZKT_UNIT_CASE(a_known_tick_sets_the_gap)
 {

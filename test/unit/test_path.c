@@ -61,6 +61,7 @@ ZKT_UNIT_CASE(a_path_is_judged_as_a_server_would)
         {"/\xff", control},
         {"/\xc3", control},
         {"/\xe2\x82", control},
+        {"/\xe2\x41", control},
         {"/\xe2\x82\x41", control},
         {"/\xe0\x80\xaf", control},
         {"/\xc0\xaf", control},
