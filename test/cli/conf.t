@@ -171,6 +171,9 @@ A path that cannot be meant is named.
   $ zkr -z 127.0.0.1:1/ lock /zookeeper/x true
   2> zkr: /zookeeper/x: paths below /zookeeper belong to the servers; use another path
   [65]
+  $ zkr -z 127.0.0.1:1 lock /zookeeper true
+  2> zkr: /zookeeper: paths below /zookeeper belong to the servers; use another path
+  [65]
   $ for path in jobs / /jobs/ /zookeeper/x; do
   >     ZKR_SERVERS=$servers zkr lock $path true || echo "[$?]"
   >     ZKR_SERVERS=$servers zkr elect $path true || echo "[$?]"

@@ -32,6 +32,7 @@ Every mistake on the command line is 64.
   > lock /p -c
   > lock /p -c true true
   > lock -c true /p true
+  > lock -c true /p -c true
   > lock --kill-signal NOPE /p true
   > lock --kill-signal 0 /p true
   > lock --kill-after soon /p true
@@ -50,6 +51,7 @@ Every mistake on the command line is 64.
   > lock -w nan /p true
   > status
   > status /a /b
+  > status /a -
   > status --nosuch /a
   > status -q --json /p
   > wait
@@ -98,6 +100,7 @@ Kinds of locks, and what is told of them, that do not go together.
   > lock --max-queue=0 /p true
   > lock --max-queue=1 -s /p true
   > lock --max-queue=1 --permits=3 /p true
+  > lock --max-queue=1 --also /b /p true
   > lock --any /p /b true
   > lock --any /p -n /b -- true
   > lock --any --also /b /p -- true
@@ -142,6 +145,7 @@ An election that cannot be: its health, and requests.
   > elect --to b /a true
   > elect -w 1 /a true
   > elect -l --to b /a
+  > elect --yield /a --nosuch
   > END
 
 A bad path is 65; for more, by their words, see conf.t.

@@ -132,7 +132,7 @@ static bool take_period(void *every_ms, char *value)
             *last = '\0';
         }
     }
-    bool fine = parse_seconds(value, to) && *to > 0 && *to <= INT64_MAX / 2 / times;
+    bool fine = parse_seconds(value, to) && *to > 0;
     *last = unit;
     *to = fine ? *to * times : 0;
     return fine;

@@ -146,13 +146,13 @@ static int name_length(const char *word)
 
 static int refuse_option(const struct parser *p, int code)
 {
-    const char *word = p->g->argv[optind > 0 ? optind - 1 : 0];
+    const char *word = p->g->argv[optind - 1];
     bool is_long = strncmp(word, "--", 2) == 0;
     if (code == ':') {
         return is_long ? options_refuse(p->g, "%s needs an argument", word)
                        : options_refuse(p->g, "-%c needs an argument", optopt);
     }
-    if (optopt > 0 && optopt < OWN_CODE && !is_long) {
+    if (optopt > 0 && !is_long) {
         return options_refuse(p->g, "unknown option -%c", optopt);
     }
     return options_refuse(p->g, "unknown option %.*s, or it takes no argument",
