@@ -21,7 +21,7 @@ struct joint {
     struct ask asks[];
 };
 
-unsigned zkr__batch_defer(struct zkr__claim *claim, unsigned todo)
+bool zkr__batch_defers(struct zkr__claim *claim, unsigned action)
 {
     const struct zkr__group *group = claim->group;
     unsigned joint = ZKR__DO_CREATE;
@@ -31,7 +31,7 @@ unsigned zkr__batch_defer(struct zkr__claim *claim, unsigned todo)
     if (claim->k.failure != 0 || claim->k.lost != 0) {
         joint |= ZKR__DO_REMOVE; /* the other members are about to leave, too */
     }
-    claim->unsent |= todo & joint;
+    claim->unsent |= action & joint;
     for (uint32_t i = 1; i < group->count; i++) {
         const struct zkr__claim *before = group->members[i - 1];
         if (group->members[i] == claim && before &&
@@ -39,7 +39,7 @@ unsigned zkr__batch_defer(struct zkr__claim *claim, unsigned todo)
             joint |= ZKR__DO_PARENTS; /* @before creates the same parents */
         }
     }
-    return todo & ~joint;
+    return (action & joint) != 0;
 }
 
 /* --- answers --- */

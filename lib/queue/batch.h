@@ -9,8 +9,8 @@
 #include "queue/claim.h"
 #include "queue/group.h"
 
-/* Move the actions of @todo that are sent together with those of other members into claim->unsent. Returns the rest. */
-unsigned zkr__batch_defer(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
+/* Returns whether the request of @action is not sent, or is sent later, with those of other members. */
+bool zkr__batch_defers(struct zkr__claim *claim, unsigned action) ZKR__LOCKED;
 
 /* Send the pending creates, unless the group is gathering, or a member that needs a node is not ready to create it. */
 void zkr__batch_create(struct zkr__group *group) ZKR__LOCKED;

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "queue/asked.h"
 #include "queue/claim.h"
+#include "queue/claim_plan.h"
 #include "queue/directory.h"
 #include "queue/engine_state.h"
 #include "queue/group.h"
@@ -16,7 +17,7 @@
 
 static bool is_leaving(const struct zkr__claim *claim)
 {
-    return zkr__claim_stage(&claim->k) == ZKR__REMOVING;
+    return zkr__claim_is_going(&claim->k);
 }
 
 /* --- the watch on the directory --- */

@@ -98,11 +98,11 @@ static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
  * Replace the WRIT node with a READ node in one transaction. If the version last seen is known, the WRIT node is
  * deleted only at that version, so that no revocation request is deleted unseen. See ZKR__DOWNGRADE_READS.
  */
-static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
+static void downgrade(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 {
     char *writer = writer_node(claim);
     if (!writer) {
-        zkr__claim_refuse(claim, ZKR__ASKED_DOWNGRADE, ZKR_ENOMEM);
+        zkr__claim_refuse(claim, asked, ZKR_ENOMEM);
         return;
     }
     char text[ZKR__OWNER_TEXT_MAX];
@@ -116,19 +116,20 @@ static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
                          .deleted = (const char *const[]){writer},
                          .deleted_count = 1,
                          .acl = claim->q->c->acl};
-    ask(claim, ZKR__ASKED_DOWNGRADE, &op);
+    ask(claim, asked, &op);
     zkr__mem_free(metadata);
     zkr__mem_free(writer);
 }
 
-static void list(struct zkr__claim *claim) ZKR__LOCKED
+static void list(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
 {
+    (void)unused;
     zkr__list_want(claim);
     zkr__list_send(claim->directory);
 }
 
 /* Create our node, and send a list right behind unless the number of the node will probably be enough. */
-static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
+static void join_queue(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
 {
     zkr__cache_begin(claim->directory);
     bool bare = zkr__cache_expects(claim);
@@ -137,7 +138,7 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
         zkr__claim_drop_list(claim);
         claim->engine->spared.bare++;
     } else {
-        list(claim);
+        list(claim, unused);
     }
 }
 
@@ -148,7 +149,7 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
  * not lost. Nothing is written to the node of a leader latch (zkr__queue_act()), or if our own text looks like a
  * request.
  */
-static void restore(struct zkr__claim *claim) ZKR__LOCKED
+static void restore(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 {
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation ours;
@@ -160,7 +161,7 @@ static void restore(struct zkr__claim *claim) ZKR__LOCKED
                          .version = claim->k.told};
     if (claim->q->kind != ZKR__NAME_LATCH &&
         !zkr__is_revocation(op.data, op.data_len)) {
-        ask(claim, ZKR__ASKED_RESTORE, &op);
+        ask(claim, asked, &op);
     }
     zkr__mem_free(metadata);
 }
@@ -188,8 +189,9 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
  * Request the creates of all levels of the path at once. A level that exists is no error. The create of our node, which
  * follows, shows whether all parents exist.
  */
-static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
+static void create_parents(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
 {
+    (void)unused;
     const struct zkr__queue *q = claim->q;
     char *path = zkr__mem_string(q->dir);
     unsigned level = 0;
@@ -243,6 +245,14 @@ static void write_first(struct zkr__claim *claim) ZKR__LOCKED
                 zkr__asked_tag(ZKR__ASKED_PROVE, claim->k.round));
 }
 
+static void find(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
+{
+    write_first(claim);
+    list(claim, unused);
+}
+
+/* --- gets --- */
+
 static void get(struct zkr__claim *claim,
                 enum zkr__asked asked,
                 const char *path,
@@ -262,69 +272,76 @@ static enum zkr__watch own_watch(const struct zkr__claim *claim)
                                           : ZKR__WATCH_SPARE;
 }
 
-static void get_own(struct zkr__claim *claim) ZKR__LOCKED
+static void get_own(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 {
-    if (claim->k.downgrade != ZKR__DOWNGRADE_READS) {
-        get(claim, ZKR__ASKED_OWN, claim->node, own_watch(claim));
+    if (!zkr__claim_reads_writer(&claim->k)) {
+        get(claim, asked, claim->node, own_watch(claim));
         return;
     }
     char *writer = writer_node(claim);
     if (writer) {
-        get(claim, ZKR__ASKED_OWN, writer, ZKR__WATCH_SPARE);
+        get(claim, asked, writer, ZKR__WATCH_SPARE);
     } else {
-        zkr__claim_refuse(claim, ZKR__ASKED_OWN, ZKR_ENOMEM);
+        zkr__claim_refuse(claim, asked, ZKR_ENOMEM);
     }
     zkr__mem_free(writer);
 }
 
-void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
+static void check_own(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 {
-    const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
-    const struct zkr__op prove = {.kind = ZKR__OP_CHECK,
-                                  .paths = (const char *const[]){claim->node},
-                                  .path_count = 1};
-    const struct zkr__op remove = {.kind = ZKR__OP_DELETE, .path = claim->node};
-    if (todo & ZKR__DO_PARENTS) {
-        create_parents(claim);
-    }
-    if (todo & ZKR__DO_CREATE) {
-        join_queue(claim);
-    }
-    if (todo & ZKR__DO_FIND) {
-        write_first(claim);
-        list(claim);
-    }
-    if (todo & ZKR__DO_GET_OWN) {
-        get_own(claim);
-    }
-    if (todo & ZKR__DO_ASK_OWNER) {
-        ask(claim, ZKR__ASKED_OWNER, &ask_owner);
-    }
-    if (todo & ZKR__DO_LIST) {
-        list(claim);
-    }
-    if (todo & ZKR__DO_CHECK_OWN) {
-        get(claim, ZKR__ASKED_CHECK, claim->node, ZKR__WATCH_NONE);
-    }
-    if (todo & ZKR__DO_GET_AHEAD) {
-        get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher),
-            ZKR__WATCH_NEEDED);
-    }
-    if (todo & ZKR__DO_GET_BEFORE) {
-        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), ZKR__WATCH_SPARE);
-    }
-    if (todo & ZKR__DO_PROVE) {
-        ask(claim, ZKR__ASKED_PROVE, &prove);
-    }
-    if (todo & ZKR__DO_DOWNGRADE) {
-        downgrade(claim);
-    }
-    if (todo & ZKR__DO_RESTORE) {
-        restore(claim);
-    }
-    if (todo & ZKR__DO_REMOVE) {
-        ask(claim, ZKR__ASKED_REMOVE, &remove);
-    }
+    get(claim, asked, claim->node, ZKR__WATCH_NONE);
+}
+
+static void get_ahead(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
+{
+    get(claim, asked, zkr__path_watched(&claim->ahead_watcher), ZKR__WATCH_NEEDED);
+}
+
+static void get_before(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
+{
+    get(claim, asked, zkr__claim_before(claim), ZKR__WATCH_SPARE);
+}
+
+/* --- other requests --- */
+
+static void ask_owner(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = claim->node};
+    ask(claim, asked, &op);
+}
+
+static void prove(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_CHECK,
+                               .paths = (const char *const[]){claim->node},
+                               .path_count = 1};
+    ask(claim, asked, &op);
+}
+
+static void remove_node(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = claim->node};
+    ask(claim, asked, &op);
+}
+
+void zkr__claim_request(struct zkr__claim *claim, enum zkr__deed deed)
+{
+    static void (*const requests[ZKR__DEEDS])(struct zkr__claim *, enum zkr__asked) = {
+        [ZKR__DEED_PARENTS] = create_parents,
+        [ZKR__DEED_CREATE] = join_queue,
+        [ZKR__DEED_FIND] = find,
+        [ZKR__DEED_GET_OWN] = get_own,
+        [ZKR__DEED_ASK_OWNER] = ask_owner,
+        [ZKR__DEED_LIST] = list,
+        [ZKR__DEED_CHECK_OWN] = check_own,
+        [ZKR__DEED_GET_AHEAD] = get_ahead,
+        [ZKR__DEED_GET_BEFORE] = get_before,
+        [ZKR__DEED_PROVE] = prove,
+        [ZKR__DEED_DOWNGRADE] = downgrade,
+        [ZKR__DEED_RESTORE] = restore,
+        [ZKR__DEED_REMOVE] = remove_node,
+    };
+    requests[deed](claim, zkr__deed_asks(deed));
 }
 
 /* --- answers: our node --- */
@@ -427,56 +444,37 @@ static bool pays(const zkr_client *c) ZKR__LOCKED
     return c->options.look_ahead > 0 || c->shortest_trip >= LEAST_MS * ZKR__MS;
 }
 
-/* Returns how far the claim looks ahead of the node that it waits for. */
-static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
-                                       const struct zkr__verdict *verdict,
-                                       const struct zkr__children *children) ZKR__LOCKED
+static bool may_look_ahead(const struct zkr__claim *claim) ZKR__LOCKED
 {
     /* A path may restart its numbers only after they have reached this limit. */
     bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
-    if (claim->k.member || may_begin_anew || claim->q->c->options.look_ahead < 0) {
-        return ZKR__LOOKS_NOT;
-    }
-    if (verdict->then == ZKR__THEN_OURS) {
-        return ZKR__BEHIND_FIRST;
-    }
-    if (!pays(claim->q->c)) {
-        return ZKR__LOOKS_NOT;
-    }
-    bool known = verdict->before != ZKR__NOBODY &&
-                 zkr__claim_watch_before(claim, children->list[verdict->before].name);
-    return !known ? ZKR__LOOKS_NOT : verdict->last ? ZKR__BEHIND_TWO : ZKR__BEHIND_MORE;
+    return !may_begin_anew && claim->q->c->options.look_ahead >= 0;
 }
 
-/* Set up the wait that the verdict requires. */
+/* Stand where the verdict says, and fill in the wait of @e. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
                          const struct zkr__verdict *verdict,
                          const struct zkr__children *children) ZKR__LOCKED
 {
-    bool known;
+    struct zkr__standing s = {.near = claim->directory->near,
+                              .may_look = may_look_ahead(claim),
+                              .pays = pays(claim->q->c)};
     if (verdict->watch == ZKR__ALL_CHILDREN) {
-        e->wait = ZKR__WAIT_CHILDREN;
-        known = zkr__claim_watch_children(claim);
+        s.known = zkr__claim_watch_children(claim);
     } else {
-        const struct zkr__child *ahead = &children->list[verdict->watch];
-        e->same = zkr__claim_stands_behind(claim, ahead->name);
-        known = e->same || zkr__claim_stand_behind(claim, ahead->name);
-        e->wait = claim->ahead ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_NODE;
-        e->ahead = ahead->sequence;
-        e->look = known && !claim->ahead ? look_ahead(claim, verdict, children)
-                                         : ZKR__LOOKS_NOT;
-        e->near = claim->directory->near && e->wait == ZKR__WAIT_NODE;
+        const char *ahead = children->list[verdict->watch].name;
+        s.same = zkr__claim_stands_behind(claim, ahead);
+        s.known = s.same || zkr__claim_stand_behind(claim, ahead);
+        s.neighbour = claim->ahead != NULL;
+        s.held = s.neighbour && claim->ahead->k.phase == ZKR__HELD;
     }
-    /*
-     * A node ahead of a holder comes from a client that chooses its numbers. Only a list shows whether that node
-     * blocks.
-     */
-    bool intruded =
-        claim->ahead && claim->ahead->k.phase == ZKR__HELD && verdict->watch > 0;
-    e->then = verdict->then == ZKR__THEN_OURS_IF_HELD && intruded ? ZKR__THEN_LOOK
-                                                                  : verdict->then;
-    if (!known) {
+    zkr__plan_wait(e, &claim->k, verdict, children, &s);
+    if (zkr__look_watches(e->look) &&
+        !zkr__claim_watch_before(claim, children->list[verdict->before].name)) {
+        e->look = ZKR__LOOKS_NOT;
+    }
+    if (!s.known) {
         e->code = ZKR_ENOMEM;
     }
 }
@@ -488,7 +486,7 @@ static void note_verdict(struct zkr__claim *claim,
 {
     e->granted = verdict->granted;
     e->once = claim->once;
-    if (!e->granted && !e->once && !e->full && !e->foreign) {
+    if (zkr__event_waits(e)) {
         wait_as_told(claim, e, verdict, children);
     }
 }
@@ -674,37 +672,33 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
                             const struct zkr__answer *answer,
                             struct zkr__claim_event *e)
 {
-    static const struct {
-        enum zkr__event_kind kind;
-        void (*take)(struct zkr__claim *,
-                     struct zkr__claim_event *,
-                     const struct zkr__answer *);
-    } events[] = {
-        [ZKR__ASKED_CREATE] = {ZKR__EV_CREATED, on_created},
-        [ZKR__ASKED_LIST] = {ZKR__EV_LISTED, on_listed},
-        [ZKR__ASKED_OWN] = {ZKR__EV_GOT_OWN, on_own},
-        [ZKR__ASKED_AHEAD] = {ZKR__EV_GOT_AHEAD, on_ahead},
-        [ZKR__ASKED_PROVE] = {ZKR__EV_PROVED, NULL},
-        [ZKR__ASKED_REMOVE] = {ZKR__EV_REMOVED, on_removed},
-        [ZKR__ASKED_DOWNGRADE] = {ZKR__EV_DOWNGRADED, on_downgraded},
-        [ZKR__ASKED_RESTORE] = {ZKR__EV_RESTORED, NULL},
-        [ZKR__ASKED_OWNER] = {ZKR__EV_GOT_OWNER, on_owner},
-        [ZKR__ASKED_BEFORE] = {ZKR__EV_GOT_BEFORE, NULL},
-        [ZKR__ASKED_CHECK] = {ZKR__EV_GOT_OWN, on_own},
+    static void (*const takes[])(struct zkr__claim *, struct zkr__claim_event *,
+                                 const struct zkr__answer *) = {
+        [ZKR__ASKED_CREATE] = on_created,
+        [ZKR__ASKED_LIST] = on_listed,
+        [ZKR__ASKED_OWN] = on_own,
+        [ZKR__ASKED_AHEAD] = on_ahead,
+        [ZKR__ASKED_PROVE] = NULL,
+        [ZKR__ASKED_REMOVE] = on_removed,
+        [ZKR__ASKED_DOWNGRADE] = on_downgraded,
+        [ZKR__ASKED_RESTORE] = NULL,
+        [ZKR__ASKED_OWNER] = on_owner,
+        [ZKR__ASKED_BEFORE] = NULL,
+        [ZKR__ASKED_CHECK] = on_own,
     };
     if (!zkr__asked_in_round(tag, claim->k.round)) {
         return false;
     }
     enum zkr__asked asked = zkr__asked_of(tag);
-    *e = (struct zkr__claim_event){.kind = events[asked].kind,
+    *e = (struct zkr__claim_event){.kind = zkr__asked_event(asked),
                                    .code = answer->code,
                                    .checked = asked == ZKR__ASKED_CHECK,
                                    .unwatched = answer->unwatched};
     if (answer->code != ZKR_OK) {
         claim->detail = answer->zk_rc;
     }
-    if (events[asked].take) {
-        events[asked].take(claim, e, answer);
+    if (takes[asked]) {
+        takes[asked](claim, e, answer);
     }
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns the actions of a claim into requests, and answers into events. All functions need the client's lock. */
+/* Turns the deeds of a claim into requests, and answers into events. All functions need the client's lock. */
 #ifndef ZKR_QUEUE_CLAIM_IO_H
 #define ZKR_QUEUE_CLAIM_IO_H
 
-#include "queue/asked.h"
 #include "queue/claim.h"
+#include "queue/claim_plan.h"
 
 /* Instead of sending the request, answer it with @code through engine->on_answer. */
 void zkr__claim_refuse(struct zkr__claim *claim,
@@ -18,8 +18,8 @@ int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
 
-/* Send the requests in @todo, a set of zkr__action; ignore its other actions. */
-void zkr__claim_request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
+/* Send the requests of @deed, which has some. */
+void zkr__claim_request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED;
 
 /*
  * Fill @e from the answer to @tag, and record what the answer says about the claim's node and the node ahead. Returns

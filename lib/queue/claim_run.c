@@ -9,6 +9,7 @@
 #include "queue/claim.h"
 #include "queue/claim_invariant.h"
 #include "queue/claim_io.h"
+#include "queue/claim_plan.h"
 #include "queue/claim_settled.h"
 #include "queue/engine_state.h"
 #include "queue/ghosts.h"
@@ -239,21 +240,19 @@ static void arm(struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
+static void
+set_timer(struct zkr__claim *claim, enum zkr__deed deed, unsigned todo) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
-    if (todo & ZKR__DO_RETRY) {
+    if (deed == ZKR__DEED_RETRY) {
         int64_t n = claim->k.failures > 0 ? claim->k.failures - 1 : 0;
         claim->retry_at =
             zkr__now(c) + zkr__retry_pause(&c->retry, n, zkr__retry_random(&c->random));
-    }
-    if (todo & ZKR__DO_PACE) {
+    } else if (deed == ZKR__DEED_PACE) {
         claim->retry_at = zkr__from_boot(c, zkr__lease_probe_at(&c->lease));
-    }
-    if (todo & ZKR__DO_LOOK_LATER) {
+    } else if (deed == ZKR__DEED_LOOK_LATER) {
         claim->quiet_at = zkr__now(c) + refusal_pause(c, claim->k.refusals);
-    }
-    if (todo & ZKR__DO_QUIET) {
+    } else {
         /* A READY member watches later, so that it need not wait for the answer when all others are READY. */
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY) &&
                        claim->k.phase != ZKR__READY;
@@ -282,52 +281,79 @@ static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR
     }
 }
 
-/* Send the requests of @todo, except those that go out together with requests of other members. */
-static void request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
+/* Send the request, unless it goes out together with requests of other members. */
+static void request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED
 {
-    unsigned alone = claim->group ? zkr__batch_defer(claim, todo) : todo;
-    zkr__claim_request(claim, alone);
-    if ((todo & ZKR__DO_CREATE) && claim->group) {
+    bool create = deed == ZKR__DEED_CREATE && claim->group;
+    if (deed == ZKR__DEED_REMOVE && claim->sequence >= ZKR__SEQUENCE_WARN) {
+        zkr__recount_look(claim);
+    }
+    if (!claim->group || !zkr__batch_defers(claim, zkr__deed_action(deed))) {
+        zkr__claim_request(claim, deed);
+    }
+    if (create) {
         zkr__batch_create(claim->group);
     }
+}
+
+/* Stand in line for admission. Returns further actions. */
+static unsigned line_up(struct zkr__claim *claim) ZKR__LOCKED
+{
+    zkr__admission_line_up(claim);
+    return claim->in_line && claim->q->tells_queued ? ZKR__DO_NOTIFY : 0;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): see tell_behind()
 static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
 {
-    unsigned remove = todo & ZKR__DO_REMOVE;
-    request(claim, todo & ~remove);
-    if (todo & ZKR__DO_HAND_OVER) {
-        tell_behind(claim, ZKR__EV_AHEAD_RELEASED);
-    }
-    if (remove && claim->sequence >= ZKR__SEQUENCE_WARN) {
-        zkr__recount_look(claim);
-    }
-    request(claim, remove);
-    if (todo & ZKR__DO_HAND_OVER) {
-        zkr__news_pass_on(claim);
-    }
-    if (todo & ZKR__DO_STEP_ASIDE) {
-        tell_behind(claim, ZKR__EV_AHEAD_GONE);
-    }
-    if (todo & ZKR__DO_LET_LOOK) {
-        tell_behind(claim, ZKR__EV_AHEAD_WRITES);
-    }
-    set_timers(claim, todo);
-    if (todo & ZKR__DO_LINE_UP) {
-        zkr__admission_line_up(claim);
-        todo |= claim->in_line && claim->q->tells_queued ? ZKR__DO_NOTIFY : 0;
-    }
-    if (todo & ZKR__DO_COUNT_LOSS) {
-        claim->q->c->stats.losses++;
-        zkr__loss_record(claim);
-    }
-    if (todo & ZKR__DO_NOTIFY) {
-        notify(claim);
-    }
-    if (todo & ZKR__DO_TELL_REVOCATION) {
-        claim->revocations++;
-        zkr__claim_tell_revocations(claim);
+    unsigned at = 0;
+    enum zkr__deed deed;
+    while ((deed = zkr__deed_next(todo, &at)) != ZKR__DEEDS) {
+        switch (deed) {
+        case ZKR__DEED_HAND_OVER:
+        case ZKR__DEED_STEP_ASIDE:
+        case ZKR__DEED_LET_LOOK:
+            tell_behind(claim, zkr__deed_tells(deed));
+            break;
+        case ZKR__DEED_PASS_ON:
+            zkr__news_pass_on(claim);
+            break;
+        case ZKR__DEED_RETRY:
+        case ZKR__DEED_PACE:
+        case ZKR__DEED_LOOK_LATER:
+        case ZKR__DEED_QUIET:
+            set_timer(claim, deed, todo);
+            break;
+        case ZKR__DEED_LINE_UP:
+            todo |= line_up(claim);
+            break;
+        case ZKR__DEED_COUNT_LOSS:
+            claim->q->c->stats.losses++;
+            zkr__loss_record(claim);
+            break;
+        case ZKR__DEED_NOTIFY:
+            notify(claim);
+            break;
+        case ZKR__DEED_TELL_REVOCATION:
+            claim->revocations++;
+            zkr__claim_tell_revocations(claim);
+            break;
+        case ZKR__DEED_PARENTS:
+        case ZKR__DEED_CREATE:
+        case ZKR__DEED_FIND:
+        case ZKR__DEED_GET_OWN:
+        case ZKR__DEED_ASK_OWNER:
+        case ZKR__DEED_LIST:
+        case ZKR__DEED_CHECK_OWN:
+        case ZKR__DEED_GET_AHEAD:
+        case ZKR__DEED_GET_BEFORE:
+        case ZKR__DEED_PROVE:
+        case ZKR__DEED_DOWNGRADE:
+        case ZKR__DEED_RESTORE:
+        case ZKR__DEED_REMOVE:
+        case ZKR__DEEDS:
+            request(claim, deed);
+        }
     }
 }
 
@@ -398,22 +424,21 @@ static void settle_keeping(struct zkr__claim *claim) ZKR__LOCKED
 /* After a step: drop what the phase no longer needs, count the claim, set its timer. */
 static void settle(struct zkr__claim *claim) ZKR__LOCKED
 {
-    const struct zkr__claim_state *k = &claim->k;
-    bool gone = k->phase == ZKR__GONE;
-    if (k->phase != ZKR__PARKED) {
+    unsigned forgets = zkr__claim_forgets(&claim->k);
+    bool gone = claim->k.phase == ZKR__GONE;
+    if (forgets & ZKR__FORGET_AHEAD) {
         zkr__claim_forget_ahead(claim);
     }
-    bool found = zkr__claim_stage(k) != ZKR__FINDING;
-    if (gone || !found || zkr__claim_has_none(k)) {
+    if (forgets & ZKR__FORGET_NODE) {
         zkr__claim_forget_node(claim);
     }
-    if (!zkr__claim_awaits_list(k)) {
+    if (forgets & ZKR__FORGET_LIST) {
         zkr__claim_drop_list(claim);
     }
-    if (!found) {
+    if (forgets & ZKR__FORGET_CACHE) {
         zkr__cache_forget(claim->directory);
     }
-    if (zkr__claim_stage(k) == ZKR__REMOVING) {
+    if (zkr__claim_is_going(&claim->k)) {
         claim->directory->departures++;
     }
     zkr__claim_settle_doubt(claim);
@@ -423,7 +448,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     zkr__keep_settle(claim);
     recount(claim);
     recount_refused(claim);
-    if (gone) {
+    if (forgets & ZKR__FORGET_TIMERS) {
         claim->retry_at = claim->quiet_at = claim->give_up_at = claim->metadata_at = 0;
     }
     arm(claim);
@@ -463,7 +488,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     zkr__claim_recount_bytes(claim);
     record_hand_over(claim, before, was.look, e.kind);
     /* A claim that begins to leave makes room in the directory. */
-    bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
+    bool leaves = zkr__claim_is_going(&claim->k);
     claim->directory->seen -=
         leaves && stage != ZKR__REMOVING && claim->directory->seen > 0;
     if (before != ZKR__HELD && claim->k.phase == ZKR__HELD) {

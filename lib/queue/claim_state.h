@@ -218,7 +218,7 @@ struct zkr__claim_event {
     enum zkr__look_ahead look; /* WAIT_NODE: how far the claim looks ahead */
 };
 
-/* What the caller of the step must do, in this order. */
+/* What the caller of the step must do; claim_plan.h has the order. */
 enum zkr__action {
     ZKR__DO_PARENTS = 1 << 0, /* create the parents, before DO_CREATE */
     /* Create our node under a new GUID, and list, unless the node's number will probably be enough. */

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "base/mem.h"
+#include "queue/claim_plan.h"
 #include "session/bound.h"
 
 /* PARKED: the client that created the node ahead. */
@@ -91,10 +92,9 @@ static void tell_released(const struct zkr__claim *claim) ZKR__LOCKED
 void zkr__news_pass_on(struct zkr__claim *claim)
 {
     zkr_client *c = claim->q->c;
-    bool sent = claim->k.phase == ZKR__REMOVING || claim->k.phase == ZKR__GONE;
-    bool plain = zkr__claim_hears_news(claim) && claim->k.holds == 1 &&
-                 claim->by_node.path && !claim->guarded;
-    claim->passed_on = plain && sent && claim->epoch == c->epoch && zkr__sure(c);
+    bool plain = zkr__claim_hears_news(claim) && claim->by_node.path && !claim->guarded;
+    claim->passed_on = plain && zkr__claim_may_pass_on(&claim->k) &&
+                       claim->epoch == c->epoch && zkr__sure(c);
     if (claim->passed_on && claim->next_near) {
         tell_released(claim);
     }

@@ -242,7 +242,7 @@ static void on_own(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_OWN, .code = refuse()};
     bool reads = A->reads;
-    A->reads = A->reads && A->k.downgrade != ZKR__DOWNGRADE_READS;
+    A->reads = A->reads && !zkr__claim_reads_writer(&A->k);
     bool is_there = alone_is_there();
     A->reads = reads;
     if (e.code == ZKR_OK && !is_there) {
@@ -416,21 +416,14 @@ void alone_answer(struct sent sent)
 
 void alone_on_lost(struct sent sent)
 {
-    static const enum zkr__event_kind kinds[] = {
-        [CREATE] = ZKR__EV_CREATED,       [LIST] = ZKR__EV_LISTED,
-        [FIND] = ZKR__EV_LISTED,          [OWN] = ZKR__EV_GOT_OWN,
-        [AHEAD] = ZKR__EV_GOT_AHEAD,      [BEFORE] = ZKR__EV_GOT_BEFORE,
-        [PROVE] = ZKR__EV_PROVED,         [REMOVE] = ZKR__EV_REMOVED,
-        [DOWNGRADE] = ZKR__EV_DOWNGRADED, [RESTORE] = ZKR__EV_RESTORED,
-        [OWNER] = ZKR__EV_GOT_OWNER,      [NOTE] = ZKR__EV_NOTED,
-        [WRITE] = ZKR__EV_WRITTEN,        [WRITE_DELETE] = ZKR__EV_WRITTEN,
-        [CHECK] = ZKR__EV_GOT_OWN,
-    };
+    enum zkr__event_kind kind =
+        sent.asked == NOTE ? ZKR__EV_NOTED
+        : sent.asked > NOTE
+            ? ZKR__EV_WRITTEN
+            : zkr__asked_event(zkr__deed_asks((enum zkr__deed)sent.asked));
     if (!sent.past || sent.asked >= NOTE) {
-        alone_happens((struct zkr__claim_event){.kind = kinds[sent.asked],
+        alone_happens((struct zkr__claim_event){.kind = kind,
                                                 .code = ZKR_ECONNLOSS,
                                                 .deletes = sent.asked == WRITE_DELETE});
     }
 }
-
-/* What is on its way comes in order: news of what has happened before the server answers. */

@@ -159,7 +159,7 @@ static void unlink_ahead(void)
 /* The claim forgets what its phase does not need any more. */
 static void settle(void)
 {
-    if (A->k.phase != ZKR__PARKED) {
+    if (zkr__claim_forgets(&A->k) & ZKR__FORGET_AHEAD) {
         unlink_ahead();
     }
     if (!zkr__claim_watches_before(&A->k)) {
@@ -209,38 +209,72 @@ static void check_gone(void)
     must(!made, "gone, and leaves a node");
 }
 
-static void send(unsigned todo)
+/* Under a new name, and perhaps without a list. */
+static void create(void)
 {
-    static const struct {
-        unsigned action;
-        enum asked asked;
-    } requests[] = {
-        {ZKR__DO_CREATE, CREATE},   {ZKR__DO_FIND, FIND},
-        {ZKR__DO_GET_OWN, OWN},     {ZKR__DO_ASK_OWNER, OWNER},
-        {ZKR__DO_LIST, LIST},       {ZKR__DO_CHECK_OWN, CHECK},
-        {ZKR__DO_GET_AHEAD, AHEAD}, {ZKR__DO_GET_BEFORE, BEFORE},
-        {ZKR__DO_PROVE, PROVE},     {ZKR__DO_DOWNGRADE, DOWNGRADE},
-        {ZKR__DO_RESTORE, RESTORE}, {ZKR__DO_REMOVE, REMOVE},
-    };
-    if (todo & ZKR__DO_CREATE) { /* a new name */
-        A->reads = A->own_watch = A->listed_later = false;
-        A->own_news = NO_NEWS;
+    A->reads = A->own_watch = A->listed_later = false;
+    A->own_news = NO_NEWS;
+    alone_ask(CREATE);
+    A->bare = !alone_use->member && !A->k.watch_children && zkp_maybe();
+    if (!A->bare) {
+        alone_ask(LIST);
     }
-    bool later = (todo & ZKR__DO_LIST) && event.kind != ZKR__EV_CREATED;
-    A->listed_later = A->listed_later || later;
-    if ((todo & ZKR__DO_PARENTS) && !A->directory) {
-        A->directory = zkp_pick(2) == 0;
+}
+
+static void carry_out(enum zkr__deed deed)
+{
+    switch (deed) {
+    case ZKR__DEED_PARENTS:
+        A->directory = A->directory || zkp_pick(2) == 0;
+        break;
+    case ZKR__DEED_CREATE:
+        create();
+        break;
+    case ZKR__DEED_LIST:
+        A->listed_later = A->listed_later || event.kind != ZKR__EV_CREATED;
+        alone_ask(LIST);
+        break;
+    case ZKR__DEED_GET_AHEAD:
+        alone_ask(AHEAD);
+        A->link = LINK_ASKED;
+        break;
+    case ZKR__DEED_RETRY:
+    case ZKR__DEED_PACE:
+    case ZKR__DEED_LINE_UP:
+        A->retry = true;
+        break;
+    case ZKR__DEED_LOOK_LATER:
+    case ZKR__DEED_QUIET:
+        A->quiet = true;
+        break;
+    case ZKR__DEED_HAND_OVER: /* others hear of these */
+    case ZKR__DEED_PASS_ON:
+    case ZKR__DEED_STEP_ASIDE:
+    case ZKR__DEED_LET_LOOK:
+    case ZKR__DEED_COUNT_LOSS:
+    case ZKR__DEED_NOTIFY:
+    case ZKR__DEED_TELL_REVOCATION:
+    case ZKR__DEEDS:
+        break;
+    case ZKR__DEED_FIND:
+    case ZKR__DEED_GET_OWN:
+    case ZKR__DEED_ASK_OWNER:
+    case ZKR__DEED_CHECK_OWN:
+    case ZKR__DEED_GET_BEFORE:
+    case ZKR__DEED_PROVE:
+    case ZKR__DEED_DOWNGRADE:
+    case ZKR__DEED_RESTORE:
+    case ZKR__DEED_REMOVE:
+        alone_ask((enum asked)deed);
     }
-    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-        if (todo & requests[i].action) {
-            alone_ask(requests[i].asked);
-        }
-    }
-    if (todo & ZKR__DO_CREATE) {
-        A->bare = !alone_use->member && !A->k.watch_children && zkp_maybe();
-        if (!A->bare) {
-            alone_ask(LIST);
-        }
+}
+
+static void carry_out_all(unsigned todo)
+{
+    unsigned at = 0;
+    enum zkr__deed deed;
+    while ((deed = zkr__deed_next(todo, &at)) != ZKR__DEEDS) {
+        carry_out(deed);
     }
 }
 
@@ -344,16 +378,11 @@ void alone_happens(struct zkr__claim_event e)
     count_failures();
     if (A->k.round != before.round) {
         forget(true);
-    } else if (!zkr__claim_awaits_list(&A->k)) {
+    } else if (zkr__claim_forgets(&A->k) & ZKR__FORGET_LIST) {
         forget(false);
     }
     settle();
-    send(todo);
-    A->retry = A->retry || (todo & (ZKR__DO_RETRY | ZKR__DO_PACE | ZKR__DO_LINE_UP));
-    A->quiet = A->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK_LATER));
-    if (todo & ZKR__DO_GET_AHEAD) {
-        A->link = LINK_ASKED;
-    }
+    carry_out_all(todo);
     must(A->k.own != ZKR__OWN_ASKED || !has_node(&A->k) || alone_is_asked(OWN) ||
              alone_is_asked(CHECK) || A->k.phase == ZKR__PAUSED ||
              zkr__claim_stage(&A->k) == ZKR__REMOVING,

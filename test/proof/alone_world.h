@@ -6,26 +6,27 @@
 #include <zkr/client.h>
 
 #include "alone.h"
-#include "queue/claim_state.h"
+#include "queue/claim_plan.h"
 
 enum { FLIGHT_MAX = 12, LATE_MAX = 4, BLOCKERS = 3, CAP = ZKR__QUICK_CREATES + 1 };
 
+/* Requests of deeds (queue/claim_plan.h), the list behind a create, and what else is sent. */
 enum asked {
-    CREATE,
-    LIST,
-    FIND, /* a write, and a list behind it */
-    OWN,
-    AHEAD,
-    BEFORE,
-    PROVE,
-    REMOVE,
-    DOWNGRADE,
-    RESTORE,
-    OWNER,
-    CHECK,       /* our node, without a watch */
-    NOTE,        /* a probe that writes metadata */
-    WRITE,       /* a transaction of the owner's */
-    WRITE_DELETE /* the same, which deletes the node */
+    CREATE = ZKR__DEED_CREATE,
+    FIND = ZKR__DEED_FIND, /* a write, and a list behind it */
+    OWN = ZKR__DEED_GET_OWN,
+    OWNER = ZKR__DEED_ASK_OWNER,
+    LIST = ZKR__DEED_LIST,
+    CHECK = ZKR__DEED_CHECK_OWN, /* our node, without a watch */
+    AHEAD = ZKR__DEED_GET_AHEAD,
+    BEFORE = ZKR__DEED_GET_BEFORE,
+    PROVE = ZKR__DEED_PROVE,
+    DOWNGRADE = ZKR__DEED_DOWNGRADE,
+    RESTORE = ZKR__DEED_RESTORE,
+    REMOVE = ZKR__DEED_REMOVE,
+    NOTE = ZKR__DEEDS, /* a probe that writes metadata */
+    WRITE,             /* a transaction of the owner's */
+    WRITE_DELETE       /* the same, which deletes the node */
 };
 
 struct sent {

@@ -16,20 +16,13 @@ static void must(bool fine, const char *what)
 
 /* --- who stands where --- */
 
-/* The node of @claim, as its client knows: 0 = none. */
-static bool knows_node(const struct zkp_claim *c)
-{
-    return c->node != 0 && zkr__claim_stage(&c->k) != ZKR__FINDING &&
-           !zkr__claim_has_none(&c->k) && c->k.phase != ZKR__GONE;
-}
-
 /* The node is at the path that the claim knows for its own. */
 static bool is_own(unsigned claim, zkp_id node)
 {
     const struct zkp_claim *c = zkp_claim_of(claim);
     const struct zkp_node *n = &Z->nodes[node - 1];
     bool turned = c->node != 0 && Z->nodes[c->node - 1].kind != c->kind;
-    return knows_node(c) && n->claim == claim && n->kind == c->kind &&
+    return c->node != 0 && n->claim == claim && n->kind == c->kind &&
            (node == c->node || (turned && node > c->node));
 }
 
@@ -44,9 +37,9 @@ static unsigned ours(unsigned session, zkp_id node)
     return 0;
 }
 
-static bool is_leaving(unsigned claim)
+static bool is_going(unsigned claim)
 {
-    return zkr__claim_stage(&zkp_claim_of(claim)->k) == ZKR__REMOVING;
+    return zkr__claim_is_going(&zkp_claim_of(claim)->k);
 }
 
 static bool blocks(unsigned kind, unsigned ahead)
@@ -106,7 +99,7 @@ static void check_order(unsigned claim)
         bool same_client =
             zkp_cast_of(n->claim)->session == zkp_cast_of(claim)->session;
         bool passed =
-            n->released || (same_client && (is_leaving(n->claim) || other->k.leaving));
+            n->released || (same_client && (is_going(n->claim) || other->k.leaving));
         unsigned kind =
             same_client && other->k.phase == ZKR__HELD ? other->kind : n->kind;
         must(!n->alive || n->dir != zkp_cast_of(claim)->dir || passed || c->excused ||
@@ -131,36 +124,16 @@ static void ask(unsigned claim, enum zkp_asked asked)
     zkp_send(zkp_cast_of(claim)->session, m);
 }
 
-static void request(unsigned claim, unsigned todo)
+static void create(unsigned claim)
 {
-    static const struct {
-        unsigned action;
-        enum zkp_asked asked;
-    } requests[] = {
-        {ZKR__DO_CREATE, ZKP_CREATE},   {ZKR__DO_CREATE, ZKP_LIST},
-        {ZKR__DO_FIND, ZKP_FIND},       {ZKR__DO_GET_OWN, ZKP_OWN},
-        {ZKR__DO_LIST, ZKP_LIST},       {ZKR__DO_CHECK_OWN, ZKP_CHECK},
-        {ZKR__DO_GET_AHEAD, ZKP_AHEAD}, {ZKR__DO_GET_BEFORE, ZKP_BEFORE},
-        {ZKR__DO_PROVE, ZKP_PROVE},     {ZKR__DO_DOWNGRADE, ZKP_DOWNGRADE},
-        {ZKR__DO_REMOVE, ZKP_REMOVE},
-    };
     struct zkp_claim *c = zkp_claim_of(claim);
-    if ((todo & ZKR__DO_PARENTS) && !zkp_session_of(claim)->broken) {
-        Z->dirs[zkp_cast_of(claim)->dir] = true;
-    }
-    if (todo & ZKR__DO_CREATE) { /* under a new name */
-        c->node = 0;
-        c->kind = zkp_cast_of(claim)->kind;
-        c->excused = false;
-    }
-    if ((todo & ZKR__DO_CREATE) && c->k.member) {
-        c->unsent = true;
-        todo &= ~(unsigned)ZKR__DO_CREATE;
-    }
-    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-        if (todo & requests[i].action) {
-            ask(claim, requests[i].asked);
-        }
+    c->node = 0; /* under a new name */
+    c->kind = zkp_cast_of(claim)->kind;
+    c->excused = false;
+    c->unsent = c->k.member;
+    if (!c->k.member) {
+        ask(claim, ZKP_CREATE);
+        ask(claim, ZKP_LIST);
     }
 }
 
@@ -215,19 +188,82 @@ static void stand_nowhere(struct zkp_claim *c)
     c->before = 0;
 }
 
+/* The next process may hear of it, if it listens. */
+static void pass_on(unsigned claim)
+{
+    const struct zkp_claim *c = zkp_claim_of(claim);
+    bool sure = zkp_session_of(claim)->lease != ZKP_OVER;
+    if (zkp_story->nearby && sure && c->node != 0 && zkr__claim_may_pass_on(&c->k)) {
+        Z->nodes[c->node - 1].released = true;
+    }
+}
+
+static void carry_out(unsigned claim, enum zkr__deed deed)
+{
+    struct zkp_claim *c = zkp_claim_of(claim);
+    switch (deed) {
+    case ZKR__DEED_PARENTS:
+        if (!zkp_session_of(claim)->broken) {
+            Z->dirs[zkp_cast_of(claim)->dir] = true;
+        }
+        break;
+    case ZKR__DEED_CREATE:
+        create(claim);
+        break;
+    case ZKR__DEED_HAND_OVER:
+    case ZKR__DEED_STEP_ASIDE:
+    case ZKR__DEED_LET_LOOK:
+        tell_behind(claim, zkr__deed_tells(deed));
+        break;
+    case ZKR__DEED_PASS_ON:
+        pass_on(claim);
+        break;
+    case ZKR__DEED_RETRY:
+    case ZKR__DEED_PACE:
+        c->retry = true;
+        break;
+    case ZKR__DEED_LOOK_LATER:
+    case ZKR__DEED_QUIET:
+        c->quiet = true;
+        break;
+    case ZKR__DEED_ASK_OWNER: /* after answers with errors alone */
+    case ZKR__DEED_LINE_UP:
+    case ZKR__DEED_RESTORE:
+        must(false, "a deed that this model does not have");
+        break;
+    case ZKR__DEED_COUNT_LOSS:
+    case ZKR__DEED_NOTIFY:
+    case ZKR__DEED_TELL_REVOCATION:
+    case ZKR__DEEDS:
+        break;
+    case ZKR__DEED_FIND:
+    case ZKR__DEED_GET_OWN:
+    case ZKR__DEED_LIST:
+    case ZKR__DEED_CHECK_OWN:
+    case ZKR__DEED_GET_AHEAD:
+    case ZKR__DEED_GET_BEFORE:
+    case ZKR__DEED_PROVE:
+    case ZKR__DEED_DOWNGRADE:
+    case ZKR__DEED_REMOVE:
+        ask(claim, (enum zkp_asked)deed);
+    }
+}
+
 static void settle(unsigned claim)
 {
     struct zkp_claim *c = zkp_claim_of(claim);
-    if (c->k.phase != ZKR__PARKED) {
+    unsigned forgets = zkr__claim_forgets(&c->k);
+    if (forgets & ZKR__FORGET_AHEAD) {
         stand_nowhere(c);
     }
     if (!zkr__claim_watches_before(&c->k)) {
         c->before = 0;
     }
-    if (c->k.phase == ZKR__GONE || zkr__claim_has_none(&c->k)) {
+    if (forgets & ZKR__FORGET_NODE) {
         c->node = 0;
-        c->retry = c->retry && c->k.phase != ZKR__GONE;
-        c->quiet = c->quiet && c->k.phase != ZKR__GONE;
+    }
+    if (forgets & ZKR__FORGET_TIMERS) {
+        c->retry = c->quiet = false;
     }
     c->last = c->k.ahead == INT64_MAX ? 0 : c->last;
     c->unsent = c->unsent && c->k.phase == ZKR__CREATING;
@@ -249,31 +285,17 @@ void zkp_happens(unsigned claim, struct zkr__claim_event e)
     check_safety(&before, &e, &c->k, todo);
     if (c->k.round != before.round) {
         forget_answers(claim, true);
-    } else if (!zkr__claim_awaits_list(&c->k)) {
+    } else if (zkr__claim_forgets(&c->k) & ZKR__FORGET_LIST) {
         forget_answers(claim, false);
     }
     if (before.phase != ZKR__HELD && c->k.phase == ZKR__HELD) {
         check_order(claim);
     }
-    unsigned remove = todo & ZKR__DO_REMOVE;
-    request(claim, todo & ~remove);
-    if (todo & ZKR__DO_HAND_OVER) {
-        tell_behind(claim, ZKR__EV_AHEAD_RELEASED);
+    unsigned at = 0;
+    enum zkr__deed deed;
+    while ((deed = zkr__deed_next(todo, &at)) != ZKR__DEEDS) {
+        carry_out(claim, deed);
     }
-    request(claim, remove);
-    bool told = zkp_story->nearby && (todo & ZKR__DO_HAND_OVER) && remove &&
-                s->lease != ZKP_OVER;
-    if (told && c->node != 0) {
-        Z->nodes[c->node - 1].released = true;
-    }
-    if (todo & ZKR__DO_STEP_ASIDE) {
-        tell_behind(claim, ZKR__EV_AHEAD_GONE);
-    }
-    if (todo & ZKR__DO_LET_LOOK) {
-        tell_behind(claim, ZKR__EV_AHEAD_WRITES);
-    }
-    c->retry = c->retry || (todo & (ZKR__DO_RETRY | ZKR__DO_PACE));
-    c->quiet = c->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK_LATER));
     settle(claim);
 }
 
@@ -305,7 +327,7 @@ static size_t line_up(unsigned claim,
     for (unsigned i = 0; i < Z->count; i++) {
         zkp_id id = (zkp_id)(i + 1);
         unsigned one = (list & 1U << i) ? ours(zkp_cast_of(claim)->session, id) : 0;
-        if (!(list & 1U << i) || (one && is_leaving(one - 1))) {
+        if (!(list & 1U << i) || (one && is_going(one - 1))) {
             continue;
         }
         self = is_own(claim, id) ? children->count : self;
@@ -319,35 +341,31 @@ static size_t line_up(unsigned claim,
 static void wait_as_told(unsigned claim,
                          struct zkr__claim_event *e,
                          const struct zkr__verdict *verdict,
+                         const struct zkr__children *children,
                          const zkp_id *ids)
 {
     struct zkp_claim *c = zkp_claim_of(claim);
-    e->then = verdict->then;
+    struct zkr__standing s = {
+        .known = true, .may_look = zkp_story->ahead, .pays = true};
     if (verdict->watch == ZKR__ALL_CHILDREN) {
-        e->wait = ZKR__WAIT_CHILDREN;
         stand_nowhere(c);
         c->link = ZKP_DIRECTORY;
-        return;
+    } else {
+        zkp_id ahead = ids[verdict->watch];
+        unsigned neighbour = ours(zkp_cast_of(claim)->session, ahead);
+        s.same = c->link == ZKP_PATH && c->ahead == ahead;
+        c->last = ahead;
+        if (!s.same) {
+            stand_nowhere(c);
+            c->link = neighbour ? ZKP_NEIGHBOUR : ZKP_PATH;
+            c->ahead = (uint8_t)(neighbour ? neighbour - 1 : ahead);
+        }
+        s.neighbour = c->link == ZKP_NEIGHBOUR;
+        s.held = s.neighbour && zkp_claim_of(c->ahead)->k.phase == ZKR__HELD;
     }
-    zkp_id ahead = ids[verdict->watch];
-    unsigned neighbour = ours(zkp_cast_of(claim)->session, ahead);
-    e->same = c->link == ZKP_PATH && c->ahead == ahead;
-    e->ahead = ahead - 1;
-    c->last = ahead;
-    if (!e->same) {
-        stand_nowhere(c);
-        c->link = neighbour ? ZKP_NEIGHBOUR : ZKP_PATH;
-        c->ahead = (uint8_t)(neighbour ? neighbour - 1 : ahead);
-    }
-    e->wait = c->link == ZKP_NEIGHBOUR ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_NODE;
-    if (c->link == ZKP_NEIGHBOUR || !zkp_story->ahead || c->k.member) {
-        return;
-    }
-    if (verdict->then == ZKR__THEN_OURS) {
-        e->look = ZKR__BEHIND_FIRST;
-    } else if (verdict->before != ZKR__NOBODY) {
+    zkr__plan_wait(e, &c->k, verdict, children, &s);
+    if (zkr__look_watches(e->look)) {
         c->before = ids[verdict->before];
-        e->look = verdict->last ? ZKR__BEHIND_TWO : ZKR__BEHIND_MORE;
     }
 }
 
@@ -370,8 +388,8 @@ static void judge(unsigned claim, struct zkr__claim_event *e, uint16_t list)
     struct zkr__verdict verdict =
         zkp_cast_of(claim)->rule(&children, self, zkp_cast_of(claim)->rule_arg);
     e->granted = verdict.granted;
-    if (!e->granted) {
-        wait_as_told(claim, e, &verdict, ids);
+    if (zkr__event_waits(e)) {
+        wait_as_told(claim, e, &verdict, &children, ids);
     }
 }
 
@@ -446,18 +464,6 @@ static void note_watch(struct zkp_session *s, const struct zkp_message *m)
     }
 }
 
-enum zkr__event_kind zkp_event_of(enum zkp_asked asked)
-{
-    static const enum zkr__event_kind kinds[] = {
-        [ZKP_CREATE] = ZKR__EV_CREATED,       [ZKP_LIST] = ZKR__EV_LISTED,
-        [ZKP_FIND] = ZKR__EV_LISTED,          [ZKP_OWN] = ZKR__EV_GOT_OWN,
-        [ZKP_AHEAD] = ZKR__EV_GOT_AHEAD,      [ZKP_BEFORE] = ZKR__EV_GOT_BEFORE,
-        [ZKP_PROVE] = ZKR__EV_PROVED,         [ZKP_REMOVE] = ZKR__EV_REMOVED,
-        [ZKP_DOWNGRADE] = ZKR__EV_DOWNGRADED, [ZKP_CHECK] = ZKR__EV_GOT_OWN,
-    };
-    return kinds[asked];
-}
-
 /* A write that was answered proves that the session lives, if it does. How
  * much, depends on how long it took. */
 static void prove(struct zkp_session *s)
@@ -471,8 +477,9 @@ static void on_answer(unsigned session, const struct zkp_message *m)
 {
     struct zkp_session *s = &Z->sessions[session];
     struct zkp_claim *c = zkp_claim_of(m->claim);
-    struct zkr__claim_event e = {.kind = zkp_event_of((enum zkp_asked)m->asked),
-                                 .code = m->missing ? ZKR_ENONODE : ZKR_OK};
+    struct zkr__claim_event e = {
+        .kind = zkr__asked_event(zkr__deed_asks((enum zkr__deed)m->asked)),
+        .code = m->missing ? ZKR_ENONODE : ZKR_OK};
     note_watch(s, m);
     if (m->asked == ZKP_PROVE && !m->missing) {
         prove(s);

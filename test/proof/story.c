@@ -130,7 +130,8 @@ static void fail_all(unsigned i)
         if (m->asked < ZKP_GONE && !m->past && c->k.round == rounds[m->claim] &&
             (!list || zkr__claim_awaits_list(&c->k))) {
             zkp_happens(m->claim, (struct zkr__claim_event){
-                                      .kind = zkp_event_of((enum zkp_asked)m->asked),
+                                      .kind = zkr__asked_event(
+                                          zkr__deed_asks((enum zkr__deed)m->asked)),
                                       .code = ZKR_ECONNLOSS});
         }
     }

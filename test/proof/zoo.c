@@ -221,7 +221,7 @@ static void carry_out(unsigned session, struct zkp_message *m)
         break;
     case ZKP_OWN:
     case ZKP_CHECK:
-        m->node = Z->claims[m->claim].k.downgrade == ZKR__DOWNGRADE_READS
+        m->node = zkr__claim_reads_writer(&Z->claims[m->claim].k)
                       ? find(m->claim, ZKR__NAME_WRITE)
                       : zkp_own(m->claim);
         m->missing = m->node == 0;

@@ -16,7 +16,7 @@
 #define ZKP_ZOO_H
 
 #include "explore.h"
-#include "queue/claim_state.h"
+#include "queue/claim_plan.h"
 
 enum {
     ZKP_SESSIONS = 3,
@@ -31,19 +31,20 @@ enum {
 /* Of nodes: an index and 1; 0 = none. */
 typedef uint8_t zkp_id;
 
+/* Requests are deeds (queue/claim_plan.h). The list behind a create is a request of its own. */
 enum zkp_asked {
-    ZKP_CREATE,
-    ZKP_LIST,
-    ZKP_FIND, /* a write, and a list behind it */
-    ZKP_OWN,
-    ZKP_CHECK, /* the same, without a watch */
-    ZKP_AHEAD,
-    ZKP_BEFORE,
-    ZKP_PROVE,
-    ZKP_REMOVE,
-    ZKP_DOWNGRADE,
+    ZKP_CREATE = ZKR__DEED_CREATE,
+    ZKP_FIND = ZKR__DEED_FIND, /* a write, and a list behind it */
+    ZKP_OWN = ZKR__DEED_GET_OWN,
+    ZKP_LIST = ZKR__DEED_LIST,
+    ZKP_CHECK = ZKR__DEED_CHECK_OWN, /* as OWN, without a watch */
+    ZKP_AHEAD = ZKR__DEED_GET_AHEAD,
+    ZKP_BEFORE = ZKR__DEED_GET_BEFORE,
+    ZKP_PROVE = ZKR__DEED_PROVE,
+    ZKP_DOWNGRADE = ZKR__DEED_DOWNGRADE,
+    ZKP_REMOVE = ZKR__DEED_REMOVE,
     /* News. */
-    ZKP_GONE,
+    ZKP_GONE = ZKR__DEEDS,
     ZKP_CHANGED,
     ZKP_CHILDREN
 };
@@ -187,7 +188,6 @@ void zkp_on_news(unsigned session, enum zkp_asked news, zkp_id node);
 void zkp_on_children(unsigned session, unsigned dir);
 /* An answer, or news. */
 void zkp_deliver(unsigned session, struct zkp_message m);
-enum zkr__event_kind zkp_event_of(enum zkp_asked asked);
 /* The group looks at its members, as after each move. */
 void zkp_step_group(void);
 void zkp_start_members(int64_t failures, bool pauses);
