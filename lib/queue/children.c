@@ -43,7 +43,9 @@ int zkr__children_order(struct zkr__children *out,
         struct zkr__child *child = &out->list[out->count];
         if (!names[i] || !zkr__name_parse(names[i], &child->kind, &child->sequence)) {
             out->strays++;
-        } else if (child->sequence <= most && (!dead || !dead(ctx, names[i]))) {
+        } else if (child->sequence > most) {
+            out->behind++;
+        } else if (!dead || !dead(ctx, names[i])) {
             child->name = names[i];
             out->count++;
         }
@@ -230,4 +232,12 @@ void zkr__known_gone(struct zkr__known *known, const char *name)
 bool zkr__known_quiet(const struct zkr__known *known)
 {
     return known->counts && known->quiet == QUIET;
+}
+
+bool zkr__children_prove(const struct zkr__children *children,
+                         size_t self,
+                         int64_t made)
+{
+    size_t from_self = children->count - self + children->behind;
+    return made - children->list[self].sequence == (int64_t)from_self;
 }

@@ -19,6 +19,7 @@ struct zkr__children {
     struct zkr__child *list; /* sorted by sequence, then readers last, then by name */
     size_t count;
     size_t strays; /* how many children were left out because they have no number */
+    size_t behind; /* how many were left out because their number is too high */
 };
 
 /* Returns true for a child to leave out. */
@@ -65,6 +66,15 @@ void zkr__children_filter(struct zkr__children *children,
 
 /* Returns the index of the child @name, or children->count if no child has that name. */
 size_t zkr__children_find(const struct zkr__children *children, const char *name);
+
+/*
+ * True if no node was created after the child at index @self that is not in the list. So nobody has deleted that child
+ * and created another one with its name. @made is the number of the next child by the server's count. A count that is
+ * too high proves nothing. The caller makes sure that the directory is older than the child.
+ */
+bool zkr__children_prove(const struct zkr__children *children,
+                         size_t self,
+                         int64_t made);
 
 /*
  * --- What the numbers reveal.

@@ -107,6 +107,9 @@ static const char *outcome_fault(const struct zkr__claim_state *k)
 const char *zkr__claim_invariant(const struct zkr__claim_state *k)
 {
     bool doubted = zkr__claim_stage(k) == ZKR__DOUBTED;
+    bool lists = k->phase == ZKR__LISTING;
+    ZKR__FAULT_IF(k->own == ZKR__OWN_UNPROVED && is_in(k->phase, HAS_NODE) && !lists,
+                  "goes on with a node that is not proved to be ours");
     ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->phase != ZKR__HELD,
                   "downgraded, and not held");
     ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->own == ZKR__OWN_SET,

@@ -525,9 +525,20 @@ static void find_own(struct zkr__claim *claim,
     zkr__mem_free(path);
 }
 
+/* Returns whether the list proves that the child at index @self is our node. */
+static bool proves_own(const struct zkr__claim *claim,
+                       const struct zkr__children *children,
+                       size_t self,
+                       const struct zkr__answer *answer) ZKR__LOCKED
+{
+    bool is_old = answer->czxid > 0 && answer->czxid < claim->czxid;
+    return is_old && zkr__children_prove(children, self, answer->made);
+}
+
 static void judge(struct zkr__claim *claim,
                   struct zkr__claim_event *e,
-                  const struct zkr__children *children) ZKR__LOCKED
+                  const struct zkr__children *children,
+                  const struct zkr__answer *answer) ZKR__LOCKED
 {
     const struct zkr__queue *q = claim->q;
     size_t self = zkr__children_find(children, zkr__path_name(claim->node));
@@ -540,6 +551,7 @@ static void judge(struct zkr__claim *claim,
     /* The first child does not wait. A claim that lost its place with its session may wait again. */
     e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
     claim->place = (unsigned)self;
+    e->ours = proves_own(claim, children, self, answer);
     struct zkr__verdict verdict = q->rule(children, self, q->rule_arg);
     note_verdict(claim, e, &verdict, children);
 }
@@ -569,7 +581,7 @@ static void on_listed(struct zkr__claim *claim,
     if (claim->k.phase == ZKR__FINDING) {
         find_own(claim, e, children);
     } else {
-        judge(claim, e, children);
+        judge(claim, e, children, answer);
     }
 }
 

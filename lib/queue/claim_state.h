@@ -43,10 +43,11 @@
  * node, because another session may have deleted our node and created one with that name. So neither a list nor a check
  * grants by itself. A get of our own node goes out ahead of each list and each check, unless a watch on the node is
  * set, and the grant waits for the answer. Only the list sent with the create, or on its answer, needs no such get,
- * because the node was created just before. The list after the end of the node ahead will probably grant. There the get
- * follows the list, and sets no watch, because a short hold needs none. If the get finds our node, the node existed
- * when the list was sent. If the list had to wait for the answer to another list, the get was sent before the list, so
- * it is sent again. A READY member is granted by an older list, so it watches its node as soon as another member is
+ * because the node was created just before. The list after the end of the node ahead will probably grant, and a short
+ * hold needs no watch on its node. There the count of all children ever created proves the ownership, if every child
+ * created after our node is in the list (zkr__children_prove()): then nobody has created a node with our name. If the
+ * count does not prove it, a get without a watch follows the list. If that get finds our node, the node was ours when
+ * the list was sent. A READY member is granted by an older list, so it watches its node as soon as another member is
  * PARKED.
  *
  * --- Without room for a watch (session/watches.h) no claim polls. A claim that waits for a node or for the directory
@@ -195,8 +196,9 @@ struct zkr__claim_event {
     bool bare;      /* CREATED: no list was sent along with the create */
     bool placed;    /* CREATED: our node's number decides; the verdict fields are set */
     bool exhausted; /* CREATED, GOT_OWN: the sequence number is at its limit */
-    bool ours;      /* GOT_OWN, GOT_OWNER: the node belongs to our session */
-    bool checked;   /* GOT_OWN: the get was DO_CHECK_OWN, which leaves no watch */
+    /* GOT_OWN, GOT_OWNER: the node belongs to our session. LISTED: the list proves that. */
+    bool ours;
+    bool checked;       /* GOT_OWN: the get was DO_CHECK_OWN, which leaves no watch */
     bool with_metadata; /* GOT_OWN: the data include holder metadata */
     int version;        /* GOT_OWN: version of the data */
     int revocation;     /* GOT_OWN: version of a revocation request; 0 = no request */
@@ -247,7 +249,7 @@ enum zkr__action {
     ZKR__DO_ASK_OWNER = 1 << 20,  /* which session owns the node at our path? */
     ZKR__DO_LOOK_LATER = 1 << 21, /* deliver QUIET; `refusals` lengthen the delay */
     ZKR__DO_GET_BEFORE = 1 << 22, /* get the node before the node ahead, with a watch */
-    ZKR__DO_CHECK_OWN = 1 << 23   /* get our node, behind the list, without a watch */
+    ZKR__DO_CHECK_OWN = 1 << 23   /* get our node without a watch */
 };
 
 /*
@@ -273,8 +275,17 @@ enum { ZKR__OTHER_VERSION = ZKR_EZK(-103) };
 /* A hold that lasts writes the time at which it began into its node, once (contender.h). */
 enum zkr__metadata { ZKR__METADATA_DUE, ZKR__METADATA_ASKED, ZKR__METADATA_WRITTEN };
 
-/* The watch on our own node. OWN_SEEN: the node existed, but there was no room for a watch. */
-enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET, ZKR__OWN_SEEN };
+/*
+ * The watch on our own node. OWN_SEEN: the node existed, but there was no room for a watch. OWN_UNPROVED: no watch, and
+ * the list in flight, or else a get after it, must prove that the node is ours.
+ */
+enum zkr__own_watch {
+    ZKR__OWN_NONE,
+    ZKR__OWN_ASKED,
+    ZKR__OWN_SET,
+    ZKR__OWN_SEEN,
+    ZKR__OWN_UNPROVED
+};
 
 /* Thousands of claims may wait, so small fields share bytes. */
 struct zkr__claim_state {

@@ -86,6 +86,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
         return zkr__fail_claim(k, e, ZKR_ELIMIT);
     }
     k->phase = ZKR__PARKED;
+    k->own = k->own == ZKR__OWN_UNPROVED ? ZKR__OWN_NONE : k->own;
     k->waited = true;
     k->standstill =
         e->wait == ZKR__WAIT_NODE && e->ahead >= k->ahead ? k->standstill + 1 : 0;
@@ -267,9 +268,11 @@ static unsigned list_for_turn(struct zkr__claim_state *k,
 {
     unsigned todo = zkr__enter(k, e, ZKR__LISTING);
     bool lasts = k->member || k->watch_children;
-    return lasts || !(todo & ZKR__DO_GET_OWN)
-               ? todo
-               : (todo & ~(unsigned)ZKR__DO_GET_OWN) | ZKR__DO_CHECK_OWN;
+    if (!lasts && (todo & ZKR__DO_GET_OWN)) {
+        k->own = ZKR__OWN_UNPROVED;
+        todo &= ~(unsigned)ZKR__DO_GET_OWN;
+    }
+    return todo;
 }
 
 /* @held: the claim ahead is of this client, and held until it released. */

@@ -185,10 +185,14 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
         /* The answer to a new check arrives after the answer to the get. */
         return zkr__enter(k, e, ZKR__DOUBTED);
     }
-    /* The get in flight will show whether the node is still ours. */
+    bool unproved = k->own == ZKR__OWN_UNPROVED;
+    if (unproved) {
+        k->own = e->ours ? ZKR__OWN_NONE : ZKR__OWN_ASKED;
+    }
+    /* The get will show whether the node is still ours. */
     if (k->own == ZKR__OWN_ASKED) {
         k->phase = ZKR__CONFIRMING;
-        return 0;
+        return unproved ? ZKR__DO_CHECK_OWN : 0;
     }
     if (proved && !e->sure) {
         return pause_until(k, k->phase, ZKR__DO_PACE);
@@ -267,21 +271,6 @@ static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_eve
     return zkr__not_past(zkr__on_own_gone(k, e));
 }
 
-/* A check of our node grants only together with a list that was sent before the check. */
-static unsigned checked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    k->own = ZKR__OWN_NONE;
-    if (k->phase == ZKR__CONFIRMING) {
-        return zkr__grant(k, e);
-    }
-    if (k->phase == ZKR__LISTING) { /* another list was requested meanwhile */
-        k->own = ZKR__OWN_ASKED;
-        return ZKR__DO_CHECK_OWN;
-    }
-    bool soon = k->then == ZKR__THEN_OURS || k->look != ZKR__LOOKS_NOT;
-    return soon ? zkr__watch_own(k, e) : zkr__look_later(k);
-}
-
 static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (!e->ours) {
@@ -293,7 +282,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         }
         k->phase = ZKR__LISTING; /* the answer to the list follows */
     }
-    k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+    k->own = e->checked ? ZKR__OWN_NONE : e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
     /* A READY member is granted by an old list, so it needs the watch. */
     if (e->unwatched && k->phase == ZKR__READY) {
         return zkr__fail_claim(k, e, ZKR_ELIMIT);
@@ -305,9 +294,6 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
     k->revocation = e->revocation; /* reported now, or with the grant */
-    if (e->checked) {
-        return checked(k, e);
-    }
     return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
            : k->phase == ZKR__HELD     ? zkr__heed(k, e)
                                        : 0;

@@ -234,6 +234,7 @@ static void on_list(struct sent sent)
     }
     if (e.found && A->k.phase != ZKR__LOOKING) {
         judge(&e, seen);
+        e.ours = A->k.own == ZKR__OWN_UNPROVED && alone_is_ours() && zkp_maybe();
     }
     answer_list(sent, e, seen);
 }

@@ -190,7 +190,7 @@ static void check_grant(void)
         bool told = e->kind == ZKR__EV_AHEAD_TOLD && A->own_news;
         bool knows = A->connected && e->kind != ZKR__EV_ALL_READY && !told;
         must(alone_is_there() || !knows, "held without a node");
-        /* A list and a check know no owner. Just before them the node was made, or seen. */
+        /* A list and a check know no owner. Just before them the node was made, or seen, or the list proves it. */
         bool first = e->kind == ZKR__EV_LISTED && !A->listed_later;
         bool just_now = first || before.own == ZKR__OWN_SEEN || e->checked;
         must(A->node != STRANGER || !knows || just_now, "held by the node of another");

@@ -388,6 +388,7 @@ static void judge(unsigned claim, struct zkr__claim_event *e, uint16_t list)
     struct zkr__verdict verdict =
         zkp_cast_of(claim)->rule(&children, self, zkp_cast_of(claim)->rule_arg);
     e->granted = verdict.granted;
+    e->ours = c->k.own == ZKR__OWN_UNPROVED && zkp_maybe(); /* there is no stranger */
     if (zkr__event_waits(e)) {
         wait_as_told(claim, e, &verdict, &children, ids);
     }

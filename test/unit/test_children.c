@@ -185,9 +185,39 @@ ZKT_UNIT_CASE(those_behind_can_be_left_out)
         ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), most[i], NULL, NULL));
         assert_int_equal(c.count, left[most[i]]);
         assert_int_equal(c.strays, 1);
+        assert_int_equal(c.behind, ZKT_COUNT(names) - 1 - c.count);
         if (c.count > 0) {
             assert_string_equal(c.list[0].name, "a-lock-0000000002");
         }
+        zkr__children_free(&c);
+    }
+}
+
+/* If each child that was created after ours is in the list, no node was created again with the name of ours. */
+ZKT_UNIT_CASE(a_full_list_proves_whose_node_it_is)
+{
+    static const char *const names[] = {"a-lock-0000000002", "b-lock-0000000004",
+                                        "stray", "c-lock-0000000005",
+                                        "d-lock-0000000006"};
+    static const struct {
+        int64_t most, made;
+        size_t self;
+        bool proves;
+    } rows[] = {
+        {ZKR__ANY_NUMBER, 7, 1, true},  {ZKR__ANY_NUMBER, 7, 2, true},
+        {ZKR__ANY_NUMBER, 7, 3, true},  {4, 7, 1, true},
+        {ZKR__ANY_NUMBER, 7, 0, false}, /* the child with the number 3 is gone */
+        {ZKR__ANY_NUMBER, 8, 1, false}, /* or one with a higher number, or one of the same name */
+        {ZKR__ANY_NUMBER, 8, 3, false}, {4, 8, 1, false},
+        {ZKR__ANY_NUMBER, 6, 1, false}, /* a count that is too low */
+        {ZKR__ANY_NUMBER, 0, 1, false},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        struct zkr__children c;
+        ZKT_MUST(
+            zkr__children_order(&c, names, ZKT_COUNT(names), rows[i].most, NULL, NULL));
+        assert_int_equal(zkr__children_prove(&c, rows[i].self, rows[i].made),
+                         rows[i].proves);
         zkr__children_free(&c);
     }
 }

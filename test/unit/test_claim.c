@@ -69,7 +69,7 @@ static const char *const examples[] = {
         "leave > REMOVING hand-over remove anew; removed > GONE",
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
-    "DEEPER: ahead-released > LISTING list check-own",
+    "DEEPER: ahead-released > LISTING list",
     /* News of another process grants as well, at any depth. The node ahead is still there. */
     "PARKED: ahead-told > HELD notify",
     "LISTING: listed found then-ours-if-held near > PARKED get-own get-ahead; got-own ours > same; "
@@ -104,29 +104,26 @@ static const char *const examples[] = {
     "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
         "got-own ENONODE > CREATING create step-aside anew",
     /* When not the first was watched, its end means: look again, and then at our own node. */
-    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours-if-held > PARKED get-ahead; "
-        "got-own ours checked > PARKED quiet; ahead-gone > LISTING list check-own; listed found first > CONFIRMING; "
-        "got-own ours checked > HELD quiet notify",
-    /* That answer grants only by a list that went out ahead of it. */
-    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours-if-held > PARKED get-ahead; "
-        "ahead-gone > LISTING list; got-own ours checked > LISTING check-own; listed found first > CONFIRMING; "
-        "got-own ours checked > HELD quiet notify",
-    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours > PARKED get-ahead; "
-        "ahead-gone > CONFIRMING; got-own ours checked > HELD quiet notify",
-    "DEEPER: ahead-gone > LISTING list check-own; listed found then-ours > PARKED get-ahead; "
-        "got-own ours checked > PARKED get-own; got-own ours > same; ahead-gone > HELD notify",
-    "DEEPER: ahead-gone > LISTING list check-own; listed unsure found first > CONFIRMING; "
+    "DEEPER: ahead-gone > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
+        "ahead-gone > LISTING list; listed found first > CONFIRMING check-own; got-own ours checked > HELD quiet notify",
+    "DEEPER: ahead-gone > LISTING list; listed found then-ours > PARKED get-own get-ahead; "
+        "ahead-gone > CONFIRMING; got-own ours > HELD notify",
+    /* A list that proves the owner needs no look. */
+    "DEEPER: ahead-gone > LISTING list; listed found ours first > HELD quiet notify",
+    "DEEPER: ahead-gone > LISTING list; listed unsure found ours first > PROVING get-own prove; proved > CONFIRMING; "
+        "got-own ours > HELD notify",
+    "DEEPER: ahead-gone > LISTING list; listed unsure found first > CONFIRMING check-own; "
         "got-own unsure ours checked > PROVING get-own prove; proved > CONFIRMING; got-own ours > HELD notify",
-    /* An answer with a watch, to a get that went out ahead of it, grants as well. */
-    "DEEPER: ahead-gone > LISTING list check-own; got-own ours > same; "
-        "listed found then-ours-if-held > PARKED get-ahead; ahead-gone > LISTING list; "
-        "listed found first > HELD notify",
+    "DEEPER: ahead-gone > LISTING list; listed ECONNLOSS > PAUSED-LISTING retry anew; pause-over > LISTING get-own list; "
+        "listed found ours first > CONFIRMING; got-own ours > HELD notify",
     "DEEPER: quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; listed found first > HELD notify",
     /* A list shows a name, not an owner: by it alone none is granted but right behind the create. */
-    "DEEPER: ahead-gone > LISTING list check-own; own-changed > same; listed found first > CONFIRMING; "
-        "got-own ours checked > HELD quiet notify",
-    "DEEPER: ahead-gone > LISTING list check-own; got-own checked > CREATING create let-look anew",
-    "DEEPER: ahead-gone > LISTING list check-own; got-own ours unwatched > same; listed found first > HELD notify",
+    "DEEPER: ahead-gone > LISTING list; own-changed > LISTING get-own; listed found ours first > CONFIRMING; "
+        "got-own ours > HELD notify",
+    "DEEPER: ahead-gone > LISTING list; listed found first > CONFIRMING check-own; "
+        "got-own checked > CREATING create let-look anew",
+    "DEEPER: ahead-gone > LISTING list; listed found first > CONFIRMING check-own; "
+        "got-own ENONODE > CREATING create step-aside anew",
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
     "PROVING: got-own > CREATING create let-look anew",
     "PROVING: proved > CONFIRMING; got-own ours > HELD notify",
@@ -160,8 +157,9 @@ static const char *const examples[] = {
         "ahead-gone > CONFIRMING get-own; got-own ours unwatched > HELD notify",
     "SECOND: got-own ours unwatched > same; quiet|unheard down > same; ahead-gone > CONFIRMING get-own; "
         "got-own ENONODE > CREATING create step-aside anew",
-    "DEEPER: ahead-gone > LISTING list check-own; got-own ours unwatched > same; "
-        "listed found then-ours > PARKED get-ahead; connected > PARKED get-own",
+    "DEEPER: quiet > PARKED get-own; got-own ours unwatched > same; ahead-gone > LISTING list; listed found first > "
+        "CONFIRMING check-own; got-own ours checked > HELD quiet notify",
+    "DEEPER: quiet > PARKED get-own; got-own ours unwatched > same; connected > PARKED get-own",
     /* Without room for the watch on what it waits for, it does not wait. Granted, it needs no such watch. */
     "PARKED: got-ahead unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
     "LISTING: listed found children > LISTING get-own list; got-own ours > same; "
@@ -196,7 +194,7 @@ static const char *const examples[] = {
     /* A watch may be spent in silence: then a look tells what the event would have told. */
     "PARKED: unheard > PARKED get-ahead; got-ahead > same; unheard > PARKED get-ahead; "
         "got-ahead ENONODE > HELD notify",
-    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING list check-own",
+    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING list",
     "LISTING: listed found children > LISTING get-own list; got-own ours > same; listed found children > PARKED; "
         "unheard > LISTING list; listed found first > HELD notify",
     "HELD: quiet > HELD get-own; unheard > same; got-own ours > same; unheard > HELD get-own; "
@@ -255,7 +253,7 @@ static const char *const examples[] = {
         "listed found first > HELD notify",
     /* Lists name one ahead who is not there when it is read: asked for again, with pauses. Each who is further
        ahead is news. */
-    "DEEPER: got-ahead ENONODE > LISTING list check-own; got-own ours > same; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
+    "DEEPER: quiet > PARKED get-own; got-own ours > same; got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead; "
@@ -265,7 +263,7 @@ static const char *const examples[] = {
         "got-ahead ENONODE > PAUSED-LISTING retry anew; pause-over > LISTING list; "
         "listed found ahead=-2 then-ours-if-held > PARKED get-ahead; "
         "ahead-gone > LISTING list; listed found first > HELD notify",
-    "DEEPER: got-ahead ENONODE > LISTING list check-own; got-own ours > same; listed found then-ours-if-held > PARKED get-ahead; "
+    "DEEPER: quiet > PARKED get-own; got-own ours > same; got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "connected > PARKED get-own; "
