@@ -12,7 +12,9 @@
 #include "session/bound.h"
 #include "session/log.h"
 
-/* Returns the claim by which the latch leads, surely or not; NULL = the latch does not lead. */
+/*
+ * Returns the claim that makes the latch the leader, even if its lease is in doubt, or NULL if the latch does not lead.
+ */
 static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
 {
     bool leads = l->hold.state == ZKR__HOLD_HELD &&
@@ -20,7 +22,7 @@ static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
     return leads ? l->hold.claim : NULL;
 }
 
-/* Like lead_of(), but only if the lease is sure now. A hold that is not sure is declared lost. */
+/* Like lead_of(), but returns NULL unless the lease is sure now. A hold that is not sure is declared lost. */
 static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 {
     return zkr__hold_check(&l->hold) ? lead_of(l) : NULL;
@@ -29,14 +31,14 @@ static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 /* --- callbacks --- */
 
 /*
- * Callbacks are not queued events. When the dispatch thread runs the latch's call, the latch compares its present state
- * with the last reported state, and reports the difference. So gains and losses alternate, no outdated state is
- * reported, and the memory needed is fixed.
+ * Callbacks are not queued. When the dispatch thread runs the latch's call, it compares the present state of the latch
+ * with the state last reported, and reports the difference. So gains and losses alternate, no outdated state is
+ * reported, and the memory use is fixed.
  */
 
 enum callback { NONE, ON_LOSS, ON_GAIN, ON_WARN, ON_FAILED, ON_CONTENDERS };
 
-/* Returns the next callback due. A loss is reported before the next gain. */
+/* Returns the callback that is due next. A loss is reported before the next gain. */
 static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 {
     const struct zkr__claim *lead = lead_of(l);
@@ -54,8 +56,8 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 }
 
 /*
- * Returns the claim whose loss is due or being reported; the application may still be working as the leader of that
- * term. NULL: no such claim, or no on_loss.
+ * Returns the claim whose loss is due or is being reported. The application may still act as the leader of that term.
+ * Returns NULL if no loss is due, or on_loss is not set.
  */
 static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -65,7 +67,7 @@ static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
     return l->loss ? l->loss->claim : next_callback(l) == ON_LOSS ? l->reported : NULL;
 }
 
-/* The state may have changed: wake the waiting threads, and post the call if a callback is due. */
+/* After a possible change of state, wake the waiting threads, and post the call if a callback is due. */
 static void changed(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr__cv_broadcast(&l->r.changed);
@@ -86,19 +88,19 @@ static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reporte
     return reported == l->hold.claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
 }
 
-/* Returns the argument of on_loss, and clears `reported`. The caller then owns the reference to that claim. */
+/* Returns the argument of on_loss, and clears `reported`. The caller takes over its reference to the claim. */
 static zkr_lost take_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *reported = l->reported;
     int reason = reason_of(l, reported);
     if (reason == ZKR_LOST_STOPPED || reason == ZKR_LOST_SUSPENDED) {
-        zkr__loss_record(reported); /* the engine does not record this end as a loss */
+        zkr__loss_record(reported); /* the engine records other losses itself */
     }
     l->reported = NULL;
     return zkr__loss_tell(reported, reason);
 }
 
-/* Returns the token for on_gain; 0 = the latch no longer leads. */
+/* Returns the token for on_gain, or 0 if the latch no longer leads. */
 static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
 {
     struct zkr__claim *lead = sure_lead(l);
@@ -109,11 +111,11 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     l->reported_hold = lead->k.holds;
     l->gains++;
     zkr__claim_ref(lead);
-    zkr__warning_await(lead); /* each term gets its own warning */
+    zkr__warning_await(lead); /* a new term, so a new warning */
     return lead->czxid;
 }
 
-/* Returns the token for on_warn, and sets *left_ms to the rest of the lease; 0 = the latch no longer leads. */
+/* Returns the token for on_warn, and sets *left_ms to the rest of the lease. Returns 0 if the latch no longer leads. */
 static int64_t take_warning(zkr_leader_latch *l, int64_t *left_ms) ZKR__LOCKED
 {
     struct zkr__claim *lead = sure_lead(l);
@@ -125,7 +127,7 @@ static int64_t take_warning(zkr_leader_latch *l, int64_t *left_ms) ZKR__LOCKED
     return lead->czxid;
 }
 
-/* Copies of a callback's arguments, because the callback may destroy the latch. */
+/* Copies of a callback's arguments. The callback may destroy the latch. */
 struct told {
     zkr_leader_latch *l;
     zkr_client *c;
@@ -197,7 +199,7 @@ static bool run_call(struct zkr__call *call)
     return called;
 }
 
-/* --- for stop --- */
+/* --- helpers of stop --- */
 
 /* Forget the last reported gain, so that on_loss is not called for it. */
 static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
@@ -226,8 +228,8 @@ static void after_own_calls(void *latch, bool cut)
 }
 
 /*
- * Sleep until a due loss has been reported, and all callbacks that began before this call have returned. Returns at
- * once on the dispatch thread. If the application dispatches, this function may run the callbacks itself.
+ * Sleep until a due loss has been reported, and all callbacks that began before this call have returned. On the
+ * dispatch thread, return at once. If the application dispatches the callbacks, this function may run them itself.
  */
 static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -286,7 +288,7 @@ static void on_change(struct zkr__hold *hold) ZKR__LOCKED
     changed(l);
 }
 
-/* If the hold is refused, on_change() is called before this returns. */
+/* If the hold is refused, on_change() is called before join() returns. */
 // NOLINTNEXTLINE(misc-no-recursion): see on_change()
 static void join(zkr_leader_latch *l)
 {
@@ -566,7 +568,7 @@ static const struct zkr__claim *hold(void *latch, int *rc) ZKR__LOCKED
     return claim;
 }
 
-/* Like hold(), for a caller that does not name a term: NULL while a loss is due or being reported. */
+/* Like hold(), for a caller that does not name a term. Returns NULL while a loss is due or is being reported. */
 static const struct zkr__claim *hold_of_any_term(void *latch, int *rc) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold(latch, rc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader selector: a thread that contends, leads, and contends again, as often as requested. */
+/* The leader selector: a thread that contends, leads, and contends again as often as requested. */
 #include "recipes/leader_selector.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "session/bound.h"
 #include "session/log.h"
 
-/* Returns whether the leadership of this round is sure now. A hold that is not sure is declared lost. */
+/* Returns whether the thread surely leads now. A hold that is not sure is declared lost. */
 static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
 {
     return zkr__hold_check(&lead->s->hold) && !lead->suspended;
@@ -61,8 +61,8 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 }
 
 /*
- * Enter the queue and wait. Returns ZKR_OK if the thread leads; ZKR_ESESSION: the grant ended before the thread woke
- * up.
+ * Enter the queue and wait. Returns ZKR_OK if the thread leads, or ZKR_ESESSION if the grant ended before the thread
+ * woke up.
  */
 static int contend(zkr_leader_selector *s) ZKR__LOCKED
 {
@@ -147,7 +147,7 @@ static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
     }
 }
 
-/* The thread's function. After `stopping` is set, sets `ended` and returns. */
+/* The main function of the thread. Once `stopping` is set, it sets `ended` and returns. */
 static void *run_rounds(void *selector)
 {
     zkr_leader_selector *s = selector;
@@ -298,7 +298,7 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
     }
     const struct zkr__queue chosen = {
         .dir = path,
-        .kind = ZKR__NAME_LOCK /* on the servers a mutex, as in Curator */,
+        .kind = ZKR__NAME_LOCK /* on the servers, a mutex as Curator's is */,
         .rule = zkr__rule_first,
         .owner = id && id[0] ? id : NULL,
         .persistent_parent = o.persistent_parent != 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multi-lock: each ticket is one hold in the queues of all paths. The first contender in a queue holds. */
+/* The multi-lock. Each ticket is one hold in the queues of all paths. The first contender of each queue holds. */
 #include <string.h>
 
 #include <zkr/multi_lock.h>
@@ -133,7 +133,8 @@ int zkr_multi_lock_destroy(zkr_multi_lock *l)
 
 static const struct zkr__hold_queues *queues_of(const zkr_multi_lock *l)
 {
-    return l->queues.count > 1 ? &l->queues : NULL; /* one path works like a mutex */
+    return l->queues.count > 1 ? &l->queues
+                               : NULL; /* a single path works like a mutex */
 }
 
 int zkr_multi_lock_request(zkr_multi_lock *l,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mutex: a re-entrant lock, and tickets, in the queue at the mutex's path. The first contender in the queue holds.
+ * The mutex: a re-entrant lock, with tickets, in the queue at the mutex's path. The first contender in the queue holds.
  */
 #include "recipes/mutex.h"
 

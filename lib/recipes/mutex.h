@@ -23,7 +23,7 @@ struct zkr_mutex {
     bool robust;
 };
 
-/* The properties that distinguish a mutex from the sides of a read-write lock. */
+/* The properties in which a mutex and the sides of a read-write lock differ. */
 struct zkr__mutex_sort {
     const char *name; /* in error texts */
     enum zkr__name_kind kind;
@@ -31,7 +31,7 @@ struct zkr__mutex_sort {
     zkr__rule rule;
 };
 
-/* Make a mutex like zkr_mutex_create(). The caller has checked @c and @out. */
+/* Create a mutex as zkr_mutex_create() does. The caller has checked @c and @out. */
 int zkr__mutex_make(zkr_mutex **out,
                     zkr_client *c,
                     const char *path,
@@ -46,7 +46,7 @@ int zkr__mutex_make(zkr_mutex **out,
  */
 int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);
 int zkr__robust_release(struct zkr__reentrant *lock);
-/* Release in one transaction with @writes. */
+/* Release in the same transaction as @writes. */
 int zkr__robust_release_multi(struct zkr__reentrant *lock,
                               const struct zkr__writes *writes);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A robust mutex (options.robust in zkr/mutex.h) reports to a holder that the previous holder ended without a release.
+ * A robust mutex (options.robust in zkr/mutex.h) reports to a new holder that the previous holder ended without a
+ * release.
  *
- * The data of the path record the holder. A holder writes its token into the record before acquire returns, and writes
- * 0 in the transaction that deletes its node. So a token that the next holder finds belongs to a holder that ended
- * without a release. Each write checks the node of its writer, so only the holder can write.
+ * The node at the lock's path has a record of the holder as its data. A holder writes its token into the record before
+ * acquire returns, and writes 0 in the transaction that deletes its lock node. So a token that the next holder finds
+ * belongs to a holder that ended without a release. Each write checks the lock node of the writer, so only the holder
+ * can write.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -122,7 +124,8 @@ static bool is_canceled(const struct zkr__reentrant *lock, const struct limits *
 }
 
 /*
- * Returns whether another attempt may succeed: the answer was lost or another client wrote, and the hold still lasts.
+ * Returns whether another attempt may succeed. It may if the answer was lost or another client wrote, and the hold
+ * still lasts.
  */
 static bool
 may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
@@ -132,14 +135,14 @@ may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
            zkr__now(lock->c) < l->deadline && !is_canceled(lock, l);
 }
 
-/* Returns the end of an attempt, which lasts no longer than a try, so that a cancel or a loss is noticed. */
+/* Returns when the present attempt ends. It lasts no longer than a try, so that a cancel or a loss is noticed. */
 static int64_t end_of_attempt(const struct zkr__reentrant *lock, const struct limits *l)
 {
     int64_t now = zkr__now(lock->c), most = zkr__reentrant_ask(lock, try_ms);
     return zkr__sooner(l->deadline, zkr__clock_deadline(now, most));
 }
 
-/* Replace the last holder's token with ours. Returns ZKR_OK or ZKR_EOWNERDEAD, or the code of the failure. */
+/* Replace the last holder's token with our token. Returns ZKR_OK, ZKR_EOWNERDEAD, or the code of the failure. */
 static int take_over(struct zkr__reentrant *lock, const struct limits *l)
 {
     const char *dir = lock->queue->dir;
@@ -226,7 +229,7 @@ int zkr__robust_release_multi(struct zkr__reentrant *lock,
         if (writes->count > 0) {
             memcpy(ops, writes->ops, writes->count * sizeof(*ops));
         }
-        if (writes->results) { /* without an answer, the results stay unchanged */
+        if (writes->results) { /* without an answer, the results stay as they are */
             memcpy(results, writes->results, writes->count * sizeof(*results));
         }
         set_op(&ops[writes->count], text, lock, 0, -1);

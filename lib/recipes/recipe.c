@@ -132,7 +132,7 @@ void zkr__recipe_free(struct zkr__recipe *r)
 {
     zkr_client *c = r->c;
     zkr__lock(c);
-    zkr__node_watch_end(r->watch); /* from now on the watch posts no call */
+    zkr__node_watch_end(r->watch); /* the watch posts no more calls */
     zkr__unlock(c);
     zkr__dispatch_cancel(&c->dispatch, r);
     zkr__lock(c);

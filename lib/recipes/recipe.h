@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The common part of all recipes: creation and destruction of objects, the checks of public functions, and the queries
- * of a holder.
+ * What all recipes share: the creation and destruction of objects, the checks of public functions, and the queries of a
+ * holder.
  */
 #ifndef ZKR_RECIPES_RECIPE_H
 #define ZKR_RECIPES_RECIPE_H
@@ -10,26 +10,26 @@
 #include "queue/hold.h"
 #include "session/client.h"
 
-/* The first member of each recipe's object. Tickets and read-write locks begin with a pointer to the client instead. */
+/* The first member of each recipe's object. Tickets and read-write locks have only a pointer to the client there. */
 struct zkr__recipe {
     zkr_client *c;
     struct zkr__queue *queue;      /* the first of several queues */
-    struct zkr__node_watch *watch; /* NULL = not needed, or not yet */
+    struct zkr__node_watch *watch; /* NULL = not needed, or not yet created */
     struct zkr__cv changed;        /* wakes threads that wait on the object */
-    int64_t waiting;               /* number of these threads */
-    int64_t tickets;               /* number of existing tickets */
+    int64_t waiting;               /* how many threads wait on the object */
+    int64_t tickets;               /* how many tickets exist */
 };
 
 /*
- * Called first in each public function. Refuses a NULL @object, and otherwise checks like zkr__client_enter(). @object
+ * Each public function calls this first. Refuses a NULL @object, and otherwise checks like zkr__client_enter(). @object
  * begins with a pointer to its client.
  */
 int zkr__recipe_enter(const void *object);
 /* Like zkr__recipe_enter(), but checks like zkr__client_enter_blocking(). */
 int zkr__recipe_enter_blocking(const void *object);
 /*
- * Called first in each create function, for an object that errors call @what: check @c and @out, and copy the options
- * @from to @o.
+ * Each create function calls this first. Checks @c and @out, and copies the options @from to @o. Error texts call the
+ * object @what.
  */
 int zkr__recipe_options(const zkr_client *c,
                         const void *out,
@@ -39,7 +39,8 @@ int zkr__recipe_options(const zkr_client *c,
                         const void *from);
 
 /*
- * Check the warning options of a @what. @told: a callback is set. Returns ZKR_OK, or ZKR_EINVAL with an error text.
+ * Check the warning options of an object that errors call @what. @told is true if a callback is set. Returns ZKR_OK, or
+ * ZKR_EINVAL with an error text.
  */
 int zkr__recipe_check_warning(const zkr_client *c,
                               const char *path,
@@ -77,7 +78,7 @@ int zkr__recipe_get(void *object,
                     zkr__hold_getter getter,
                     void *out,
                     size_t size);
-/* Returns for how many milliseconds the object surely holds; 0 = it does not. */
+/* Returns for how many milliseconds the object surely holds, or 0 if it does not hold. */
 int64_t zkr__recipe_valid_for_ms(void *object, zkr__recipe_hold hold);
 
 #endif

@@ -32,8 +32,8 @@ struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
 }
 
 /*
- * Returns the calling thread's entry after @holder, in any table; NULL = no more. @holder NULL = return the first
- * entry.
+ * Returns the calling thread's entry that follows @holder, in the table of any lock, or NULL if there are no more. If
+ * @holder is NULL, returns the first entry.
  */
 static struct zkr__holder *next_own(struct zkr__holder *holder)
 {
@@ -96,8 +96,9 @@ static struct zkr__holder *holder_of(struct zkr__call *call)
 }
 
 /*
- * End the call's use of @holder. The caller passes @c, because the thread may have released the hold long ago, the
- * callback may have destroyed the lock, and the queue of the claim may change (zkr__hold_move()).
+ * End the call's use of @holder. The caller passes @c because it cannot be read from @holder: the thread may have
+ * released the hold long ago, the callback may have destroyed the lock, and zkr__hold_move() may have changed the queue
+ * of the claim.
  */
 static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
 {
@@ -111,7 +112,7 @@ static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
     zkr__unlock(c);
 }
 
-/* Copies of the callback's arguments, because the callback may destroy the lock. */
+/* Copies of the callback's arguments. The callback may destroy the lock. */
 struct lost_call {
     struct zkr__holder *holder;
     zkr_client *c;
@@ -144,7 +145,7 @@ static bool run_lost(struct zkr__call *call)
     return true;
 }
 
-/* The lock still exists, because its destruction drops the calls first. */
+/* The lock still exists, because destroying it drops the calls first. */
 static void drop_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
@@ -164,7 +165,7 @@ static void tell_lost(struct zkr__holder *holder, struct zkr__claim *claim) ZKR_
 
 /* --- warning --- */
 
-/* Returns a thread that surely holds and must be warned; NULL = none. */
+/* Returns a thread that surely holds and must be warned, or NULL if there is none. */
 static struct zkr__holder *find_to_warn(const struct zkr__reentrant *lock) ZKR__LOCKED
 {
     struct zkr__holder *holder, *next;
@@ -248,14 +249,14 @@ static void separate(struct zkr__holder *reader)
     reader->rests_on = NULL;
 }
 
-/* Release the write hold of a thread, and keep its read hold. Returns true if the hold had been lost. */
+/* Release the write hold of a thread, but keep its read hold. Returns true if the hold had been lost. */
 static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
 {
     struct zkr__holder *reader = writer->carries;
     bool sure = zkr__hold_check(&writer->hold);
     separate(reader);
     zkr__hold_move(&writer->hold, &reader->hold);
-    /* The writer's call no longer finds this hold. */
+    /* The warning call of the writer's side no longer finds this hold. */
     post_warning(&reader->hold, reader->lock);
     if (sure) {
         zkr__claim_downgrade(reader->hold.claim);
@@ -290,7 +291,7 @@ let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__
     return lost;
 }
 
-/* Release the hold of a thread that ends. */
+/* Release the hold of a thread that is ending. */
 static void abandon(struct zkr__exit_hook *hook)
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(hook, struct zkr__holder, hook);
@@ -357,7 +358,7 @@ static int no_memory(const struct zkr__reentrant *lock)
     return zkr__fail(ZKR_ENOMEM, lock->queue->dir, "cannot acquire: out of memory");
 }
 
-/* Add an entry for the calling thread to the lock's table, and return it. NULL: out of memory. */
+/* Add an entry for the calling thread to the lock's table, and return it. Returns NULL if memory runs out. */
 static struct zkr__holder *make_holder(struct zkr__reentrant *lock) ZKR__LOCKED
 {
     struct zkr__holder *holder = zkr__mem_alloc(sizeof(*holder));
@@ -423,7 +424,7 @@ static int acquire_beside(struct zkr__reentrant *lock,
     return ZKR_OK;
 }
 
-/* Refuse to acquire for writing, because the calling thread holds only @reader. */
+/* Fail to acquire for writing, because the calling thread holds only @reader. */
 static int refuse_to_wait(const struct zkr__reentrant *lock,
                           struct zkr__holder *reader) ZKR__LOCKED
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that threads own: a table of threads, each with a hold in a queue. Every re-entrant recipe uses this struct,
- * with the rule of its own queue.
+ * A lock that threads own: a table of threads, each with a hold in a queue. All re-entrant recipes use this struct,
+ * each with the rule of its own queue.
  */
 #ifndef ZKR_RECIPES_REENTRANT_H
 #define ZKR_RECIPES_REENTRANT_H
@@ -14,29 +14,29 @@
 #include "queue/hold_write.h"
 #include "queue/queue.h"
 
-/* A thread that holds a re-entrant lock, or waits for it. */
+/* A thread that holds a re-entrant lock or waits for it. */
 struct zkr__holder {
     uint64_t thread; /* zkr__thread_id(), never reused */
     int depth;       /* 0 = the thread waits */
     struct zkr__hold hold;
     /*
-     * If a thread acquires for reading while it holds for writing, its read entry has no hold of its own. That entry
-     * rests_on the write entry, which carries the read entry. NULL = none.
+     * A thread that acquires for reading while it holds for writing gets a read entry without a hold. The read entry
+     * rests_on the write entry, and the write entry carries the read entry. NULL = none.
      */
     struct zkr__holder *rests_on, *carries;
-    void *lock;                 /* the lock whose table has this entry */
+    void *lock;                 /* the lock that has this entry in its table */
     struct zkr__exit_hook hook; /* releases the hold when the thread ends */
     struct zkr__call lost;      /* calls on_lost on the dispatch thread */
-    /* The claim whose loss `lost` will report, with one reference; NULL = none. */
+    /* The claim whose loss `lost` will report, or NULL. Has one reference. */
     struct zkr__claim *lost_claim;
     UT_hash_handle hh;
 };
 
 /* Returns the calling thread's entry in @table, or NULL. */
 struct zkr__holder *zkr__holders_find(struct zkr__holder *table);
-/* Add @holder for the calling thread. False: out of memory. */
+/* Add @holder for the calling thread. Returns false if memory runs out. */
 bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder);
-/* Remove @holder. Called by its thread, or when that thread ends. */
+/* Remove @holder. Its own thread calls this, possibly as it ends. */
 void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder);
 
 /*
@@ -50,23 +50,23 @@ struct zkr__reentrant {
     zkr_client *c;
     struct zkr__queue *queue;
     struct zkr__holder *holders; /* table of the threads that hold or wait */
-    const void *owner;           /* owner of the calls to the callbacks */
-    /* Called on the dispatch thread, with no lock held, once for each lost hold. May destroy the lock. NULL = none. */
+    const void *owner;           /* owner of the calls that run the callbacks */
+    /* Called on the dispatch thread, without locks held, once for each lost hold. May destroy the lock. NULL = none. */
     void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost);
     /* Called in the same way, once for each hold, when little of the lease is left. */
     void (*on_warn)(struct zkr__reentrant *lock, int64_t token, int64_t left_ms);
     struct zkr__call warn; /* calls on_warn */
     bool wait_on_release;
-    int64_t cancels; /* number of calls of zkr__reentrant_cancel() */
+    int64_t cancels; /* how often zkr__reentrant_cancel() was called */
     /*
-     * The other side, if this lock is a side of a read-write lock; else NULL. A thread that holds `writer` acquires
-     * this lock at once, and keeps it after a release of `writer` (a downgrade). A thread that holds `reader` but not
-     * this lock would wait for itself, so its acquire fails.
+     * The other side if this lock is a side of a read-write lock, else NULL. A thread that holds `writer` acquires this
+     * lock at once, and keeps it after a release of `writer` (a downgrade). A thread that holds `reader` but not this
+     * lock would wait for itself, so its acquire fails.
      */
     struct zkr__reentrant *writer, *reader;
 };
 
-/* Set the callbacks, either of which may be NULL, and the @owner of their calls. */
+/* Set the callbacks, each of which may be NULL, and the @owner of their calls. */
 void zkr__reentrant_tell(
     struct zkr__reentrant *lock,
     const void *owner,
@@ -88,7 +88,7 @@ int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *
 const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock,
                                              int *rc) ZKR__LOCKED;
 /*
- * Return whether the calling thread surely holds the lock, its depth, and whether any thread surely holds the lock.
+ * These return whether the calling thread surely holds the lock, at what depth, and whether any thread surely holds it.
  */
 int64_t zkr__reentrant_is_held(const struct zkr__reentrant *lock) ZKR__LOCKED;
 int64_t zkr__reentrant_depth(const struct zkr__reentrant *lock) ZKR__LOCKED;

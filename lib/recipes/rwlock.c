@@ -14,7 +14,7 @@ struct zkr_rwlock {
     zkr_mutex *reader, *writer;
 };
 
-/* A mutex on the same path and both sides of the read-write lock share one queue, ordered by sequence numbers. */
+/* Both sides of the read-write lock share one queue with a mutex on the same path. Sequence numbers order the queue. */
 enum { KINDS = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE | 1U << ZKR__NAME_LOCK };
 
 static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options *from)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The semaphore: tickets for permits. Each ticket has one lease node per permit, and may queue at the gate (permits.h).
+ * The semaphore: tickets for permits. Each ticket has one lease node for each permit, and may queue at the gate
+ * (permits.h).
  */
 #include <zkr/semaphore.h>
 
@@ -15,7 +16,8 @@
 ZKR__OPTIONS_CHECK(zkr_semaphore_options, 8, warn_ms);
 
 struct zkr_semaphore {
-    struct zkr__recipe r; /* queue: leases; watch: max_from, NULL = fixed max */
+    struct zkr__recipe
+        r; /* queue: the leases; watch: max_from, or NULL if the maximum is fixed */
     struct zkr__gate gate;
     int64_t max;
 };
@@ -56,7 +58,7 @@ static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
 static void end(zkr_semaphore *s)
 {
     zkr__lock(s->r.c);
-    zkr__node_watch_end(s->r.watch); /* before the queues, which on_count() changes */
+    zkr__node_watch_end(s->r.watch); /* first, because on_count() changes the queues */
     s->r.watch = NULL;
     zkr__queue_unref(s->gate.locks);
     zkr__queue_unref(s->gate.lower_leases);
@@ -174,7 +176,7 @@ static int check_permits(const zkr_semaphore *s, int n)
     return ZKR_OK;
 }
 
-/* Returns the queues of a request for @n permits. NULL: *rc has the reason. */
+/* Returns the queues of a request for @n permits, or NULL with the reason in *rc. */
 static const struct zkr__hold_queues *prepare(zkr_semaphore *s, int n, int *rc)
 {
     *rc = check_permits(s, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ticket is a hold that no thread owns. A ticket notifies its callback and the threads that wait on it. */
+/* A ticket: a hold that no thread owns. It notifies its callback and the threads that wait on it. */
 #include "recipes/ticket.h"
 
 #include <limits.h>
@@ -17,15 +17,15 @@
 #include "recipes/recipe.h"
 #include "session/bound.h"
 
-/* A thread in zkr_ticket_wait(), on the stack of that thread. */
+/* A thread in zkr_ticket_wait(). The struct is on the stack of that thread. */
 struct zkr__ticket_waiter {
     struct zkr__ticket_waiter *prev, *next;
     struct zkr__cv wake;
 };
 
 /*
- * Returns the path for error texts: that of the first queue, or of the queue where the hold failed. Takes the client's
- * lock.
+ * Returns the path for error texts, which is the path of the first queue, or of the queue where the hold failed. Takes
+ * the client's lock.
  */
 static const char *dir_of(zkr_ticket *t)
 {
@@ -37,7 +37,10 @@ static const char *dir_of(zkr_ticket *t)
 
 /* --- reporting --- */
 
-/* Returns the next state to report; 0 = none, as for a released ticket. The hold may be over when HELD is reported. */
+/*
+ * Returns the state to report next, or 0 if there is none, as for a released ticket. HELD is reported even if the hold
+ * is over by now.
+ */
 static int next_report(zkr_ticket *t) ZKR__LOCKED
 {
     if (!t->fn || !t->announced) {
@@ -75,7 +78,7 @@ static void wake(zkr_ticket *t) ZKR__LOCKED
     }
 }
 
-/* Take the grant, if there is one, and return the present state, a ZKR_TICKET_ number. */
+/* Take the grant if there is one. Returns the present state, one of ZKR_TICKET_…. */
 static int look(zkr_ticket *t) ZKR__LOCKED
 {
     if (t->released) {
@@ -96,7 +99,7 @@ static int look(zkr_ticket *t) ZKR__LOCKED
     case ZKR__HOLD_NONE: /* released by a write that has not returned yet */
         return ZKR_TICKET_RELEASED;
     case ZKR__HOLD_WAITING:
-    case ZKR__HOLD_DOUBTED: /* never for a ticket, whose queue has no keeps_place */
+    case ZKR__HOLD_DOUBTED: /* impossible: a ticket's queue has no keeps_place */
         break;
     }
     return ZKR_TICKET_WAITING;
@@ -144,7 +147,10 @@ static int say(const zkr_ticket *t, int code) ZKR__LOCKED
                : zkr__hold_fail(&t->hold, t->timeout_ms);
 }
 
-/* Returns why the ticket is not held, and sets the last error. ZKR_OK: the ticket is held or waits. */
+/*
+ * Set the last error to the reason why the ticket is not held, and return its code. Returns ZKR_OK if the ticket is
+ * held or waits.
+ */
 static int why(const zkr_ticket *t) ZKR__LOCKED
 {
     int code = t->released                         ? t->end
@@ -226,7 +232,7 @@ int zkr__ticket_request(zkr_ticket **out,
         rc = enter(t, started);
     }
     if (t && rc == ZKR_OK) {
-        /* Set *out before the lock is released, and so before any callback. */
+        /* *out is set before the lock is released, and so before any callback. */
         *out = t;
         t->announced = true;
         r->tickets++;
@@ -241,7 +247,7 @@ int zkr__ticket_request(zkr_ticket **out,
     return rc;
 }
 
-/* Leave the queue, unless the ticket was released before. @end is the reason why the ticket is no longer held. */
+/* Leave the queue unless the ticket was released before. @end is the reason why the ticket is no longer held. */
 static void let_go(zkr_ticket *t, int end) ZKR__LOCKED
 {
     if (!t->released) {

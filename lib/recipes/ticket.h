@@ -17,22 +17,22 @@ struct zkr_ticket {
     void *ctx;
     int64_t timeout_ms;
     int64_t *tickets; /* counter in the recipe's object, which outlives the ticket */
-    struct zkr__ticket_waiter *waiters; /* list */
+    struct zkr__ticket_waiter *waiters; /* a list */
     struct zkr__call call;
-    int reported;   /* the last state passed to fn, a ZKR_TICKET_ number; 0 = none */
-    int end;        /* after a release: why the ticket was not or no longer held */
-    int writing;    /* number of threads with a transaction in flight */
+    int reported; /* the state last passed to fn, a ZKR_TICKET_ number; 0 = none */
+    int end;      /* after a release: why the ticket was not held, or no longer held */
+    int writing;  /* how many threads have a transaction in flight */
     bool announced; /* *out is set, so callbacks may run */
     bool reporting; /* a call is deciding what to report, so no other call is posted */
     bool released;
-    /* The claim that zkr_ticket_lost() has described, with one reference. NULL = none. */
+    /* The claim that zkr_ticket_lost() described last, or NULL. Has one reference. */
     struct zkr__claim *told;
 };
 
 /*
- * Like zkr_mutex_request(), for an object that the caller has checked. The object is busy while it has tickets. @queues
- * are the queues of a hold in several queues, else NULL. Their on_free is called when the ticket is destroyed, or
- * before this function returns an error.
+ * Like zkr_mutex_request(), for an object that the caller has checked. The object is busy while it has tickets. If the
+ * hold is in several queues, @queues describes them, and their on_free is called when the ticket is destroyed, or
+ * before this function returns an error. Otherwise @queues is NULL.
  */
 int zkr__ticket_request(zkr_ticket **out,
                         struct zkr__recipe *r,
@@ -41,7 +41,7 @@ int zkr__ticket_request(zkr_ticket **out,
                         zkr_ticket_fn fn,
                         void *ctx);
 /*
- * Like zkr__ticket_request(), but without a callback, and sleeps until the ticket is held. The caller has made the
+ * Like zkr__ticket_request(), but takes no callback, and sleeps until the ticket is held. The caller has made the
  * checks for a blocking call.
  */
 int zkr__ticket_acquire(zkr_ticket **out,
