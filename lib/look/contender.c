@@ -14,7 +14,7 @@
 
 /* --- text --- */
 
-/* Returns the length in bytes of the character at @s; 1 for a byte that is not UTF-8. */
+/* Returns the length in bytes of the character at @s, or 1 for a byte that is not UTF-8. */
 static size_t char_len(const unsigned char *s, size_t left)
 {
     size_t len = s[0] < 0xc2 || s[0] > 0xf4 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -26,7 +26,7 @@ static size_t char_len(const unsigned char *s, size_t left)
     return len;
 }
 
-/* Is the character at @s a control character: C0 (one byte), or C1 (one byte, or two in UTF-8)? */
+/* Returns whether the character at @s is a control character: C0 (one byte), or C1 (one byte, or two in UTF-8). */
 static bool is_control(const unsigned char *s, size_t len)
 {
     unsigned char last = s[len - 1];
@@ -34,7 +34,7 @@ static bool is_control(const unsigned char *s, size_t len)
                     : len == 2 && s[0] == 0xc2 && last < 0xa0;
 }
 
-/* Replace control characters by '?'; with @zeros also NUL bytes. The text need not be UTF-8. */
+/* Replace control characters by '?', and with @zeros also NUL bytes. The text need not be UTF-8. */
 static void hide_controls(char *text, size_t len, bool zeros)
 {
     size_t step;
@@ -47,7 +47,7 @@ static void hide_controls(char *text, size_t len, bool zeros)
     }
 }
 
-/* Returns an allocated copy followed by two NUL bytes, or NULL. */
+/* Returns an allocated copy followed by two NUL bytes, or NULL if memory runs out. */
 static char *copy_data(const void *data, size_t len)
 {
     char *text = zkr__mem_alloc(len + 2);
@@ -57,14 +57,17 @@ static char *copy_data(const void *data, size_t len)
     return text;
 }
 
-/* --- fields: the lines after the first, each a key, '=', a value --- */
+/* --- fields: the lines after the first, each with a key, '=' and a value --- */
 
 static size_t key_len(const char *line)
 {
     return strspn(line, "abcdefghijklmnopqrstuvwxyz_");
 }
 
-/* Are all lines of the text but the first fields? Two NUL bytes must follow the @len bytes of @text. */
+/*
+ * Returns whether all lines of the text, except the first, are fields. Two NUL bytes must follow the @len bytes of
+ * @text.
+ */
 static bool has_fields(const char *text, size_t len)
 {
     const char *line = memchr(text, '\n', len);
@@ -78,8 +81,8 @@ static bool has_fields(const char *text, size_t len)
 }
 
 /*
- * Split the text into one string for each line. Returns the strings after the first line, which are the fields. NULL =
- * no fields.
+ * Split the text into one string for each line. Returns the strings after the first line, which are the fields, or NULL
+ * if there are none.
  */
 static const char *split(char *text, size_t len)
 {
@@ -108,7 +111,7 @@ const char *zkr_contender_field(const zkr_contender *c, const char *key)
     return NULL;
 }
 
-/* Returns the number in a field; 0 unless the number is positive. */
+/* Returns the number in a field, or 0 if there is no positive number. */
 static int64_t number_in(const zkr_contender *entry, const char *key)
 {
     const char *value = zkr_contender_field(entry, key);
@@ -154,7 +157,7 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
     if (!text) {
         return ZKR_ENOMEM;
     }
-    if (memchr(text, '\0', len)) { /* not text, so newlines separate no fields */
+    if (memchr(text, '\0', len)) { /* not text, so newlines do not separate fields */
         hide_controls(text, len, true);
     }
     entry->fields = split(text, len);
@@ -186,7 +189,7 @@ static int64_t read_max(const zkr_contender *leases, size_t count)
 }
 
 /*
- * A lease without a maximum is waiting if its maker is first at the gate and created the lease after its node at the
+ * A lease without a maximum is waiting if its client is first at the gate, and created the lease after its node at the
  * gate.
  */
 static bool is_waited_for(const zkr_contender *newest, const zkr_contender *gate)

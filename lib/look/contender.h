@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A contender, as described by the name, the data and the Stat of its node. */
+/* A contender, as its node's name, data and Stat describe it. */
 #ifndef ZKR_LOOK_CONTENDER_H
 #define ZKR_LOOK_CONTENDER_H
 
@@ -11,26 +11,27 @@
 
 /* Returns the ZKR_KIND_… of @kind. */
 int zkr__contender_kind(enum zkr__name_kind kind);
-/* Fill in what the node's name says. Returns ZKR_OK or ZKR_ENOMEM. */
+/* Fill in what the name of the node reveals. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__contender_begin(zkr_contender *entry, const struct zkr__child *child);
-/* Fill in what a successful GET of the node says. Returns ZKR_OK or ZKR_ENOMEM. */
+/* Fill in what a successful GET of the node returned. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
-/* Free what the entry points to; NULL pointers are allowed. */
+/* Free everything that the entry points to. The pointers may be NULL. */
 void zkr__contender_drop(zkr_contender *entry);
 
 /*
- * The next function finds out which contenders hold permits of a semaphore, judging by its nodes. Pure.
+ * zkr__permits_held() finds out from the nodes of a semaphore which contenders hold permits. It is pure.
  *
- * The leases of one request are created in one transaction, so they have one fencing token. They are held if the number
- * of leases up to the last of them is at most the maximum; newer leases sort behind them. Leases beyond the maximum are
- * waiting. Each lease of this library has a field with the maximum at its creation, because the maximum may be lowered
- * while permits are held. A lease of Curator has no such field. A waiting Curator client waits with its last lease, and
- * is then first at the gate, the queue of the semaphore's waiters.
+ * The leases of one request are created in one transaction, so they have the same fencing token. They are held if the
+ * number of leases up to the last of them is at most the maximum. Newer leases sort behind them. Leases beyond the
+ * maximum are waiting. Each lease of this library has a field with the maximum at its creation, because the maximum may
+ * be lowered while permits are held. A lease of Curator has no such field. A waiting Curator client already has its
+ * lease node, which is the last lease, and is first at the gate, the queue of the semaphore's waiters.
  */
 
 /*
- * Returns how many of the @count @leases are held, from the first on; the others are waiting. @leases are in order.
- * @gate is the first contender at the gate, or NULL. *@max: the maximum in the newest lease that has one, or 0.
+ * Returns how many of the @count @leases are held. These come first, and the others are waiting. @leases are in order.
+ * @gate is the first contender at the gate, or NULL. *@max is set to the maximum in the newest lease that has one, or
+ * to 0.
  */
 size_t zkr__permits_held(const zkr_contender *leases,
                          size_t count,

@@ -13,7 +13,7 @@
 /* --- lists of contenders --- */
 
 struct zkr_contenders {
-    bool ephemeral; /* the path is itself an ephemeral node */
+    bool ephemeral; /* the path itself is an ephemeral node */
     size_t count;
     zkr_contender list[];
 };
@@ -49,7 +49,7 @@ static void leave_out_vanished(zkr_contenders *list)
     list->count = kept;
 }
 
-/* @gate: see zkr__permits_held(). */
+/* See zkr__permits_held() for @gate. */
 static void mark_permits(zkr_contenders *list, const zkr_contender *gate)
 {
     int64_t max;
@@ -80,11 +80,11 @@ static void mark_holders(zkr_contenders *list)
 /* The directories to read. */
 enum { QUEUE, GATE, DIRECTORIES };
 
-/* A read of the names in each directory, and of the data of those nodes. */
+/* A read of the names in each directory, and then of the data of those nodes. */
 struct reading {
     struct zkr__inquiry asked;
-    struct zkr__queue *from[DIRECTORIES]; /* GATE only for a semaphore, else NULL */
-    zkr_contenders *list[DIRECTORIES];    /* of the gate, only the first contender */
+    struct zkr__queue *from[DIRECTORIES]; /* GATE is NULL except for a semaphore */
+    zkr_contenders *list[DIRECTORIES];    /* for GATE, only the first contender */
     bool missing;                         /* the queue's directory does not exist */
 };
 
@@ -97,7 +97,7 @@ static void forget_reading(void *inquiry) ZKR__LOCKED
     }
 }
 
-/* Store the first @most contenders of the answer in *@out. */
+/* Store in *@out at most the first @most contenders of the answer. */
 static int
 take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
 {
@@ -123,7 +123,7 @@ take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
     return code;
 }
 
-/* @tag combines the index of the contender and its directory. */
+/* @tag combines the index of the contender and the index of its directory. */
 static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -350,9 +350,9 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
                                  : fail(rc, q->dir, "cannot watch");
 }
 
-/* --- the contender in front --- */
+/* --- the contender ahead --- */
 
-/* Describe the node of a claim of this client, as a GET would. Returns false if out of memory. */
+/* Describe the node of one of this client's claims, as a GET would. Returns false if memory runs out. */
 static bool tell_of_ours(zkr_contender *entry,
                          const struct zkr__claim *claim) ZKR__LOCKED
 {

@@ -21,17 +21,17 @@ struct zkr__node_watch {
     struct zkr__timer retry;
     void (*on_change)(void *ctx, int64_t number);
     void *ctx;
-    const char *path; /* the text in `watcher` */
+    const char *path; /* points to the text in `watcher` */
     struct zkr__cv changed;
     int64_t number;   /* ZKR__COUNT_UNKNOWN before the first answer */
     uint64_t changes; /* how often the number has changed */
-    uint64_t seen;    /* the changes that the caller knows */
-    int64_t waiting;  /* number of waiting threads */
-    int64_t failures; /* consecutive failed reads */
-    int code;         /* why the node cannot be read; 0 = it can */
+    uint64_t seen;    /* how many of these changes the caller knows */
+    int64_t waiting;  /* how many threads wait */
+    int64_t failures; /* failed reads since the last successful one */
+    int code;         /* why the node cannot be read; 0 = it can be read */
     bool asking;      /* a request is in flight */
     bool armed;       /* a watch is set and has not fired */
-    bool ended;       /* the answer in flight will free the watch */
+    bool ended;       /* the answer to the request in flight will free this */
 };
 
 static void free_watch(struct zkr__node_watch *w)
@@ -83,7 +83,7 @@ static int64_t count_in(const struct zkr__answer *answer)
     return count <= INT32_MAX ? (int64_t)count : ZKR__COUNT_BAD;
 }
 
-/* --- what is known --- */
+/* --- the known number --- */
 
 static void take(struct zkr__node_watch *w, int64_t number) ZKR__LOCKED
 {
@@ -144,7 +144,7 @@ static void fail(struct zkr__node_watch *w, int code) ZKR__LOCKED
 {
     bool lost = code == ZKR_ECONNLOSS || code == ZKR_ESESSION;
     if (lost && !zkr__connected(w->c)) {
-        return; /* look() reads again when connected */
+        return; /* after the re-connection, look() reads again */
     }
     bool refused = !lost && !zkr_err_retriable(code);
     int64_t pause =
@@ -154,7 +154,7 @@ static void fail(struct zkr__node_watch *w, int code) ZKR__LOCKED
         take_bad_count(w, zkr_strerror(code));
     } else if (refused) {
         give_up(w, code);
-        at = zkr__engine_doubts_at(w->engine); /* the read may be allowed by then */
+        at = zkr__engine_doubts_at(w->engine); /* then it may be allowed */
         zkr__log(w->c, ZKR_LOG_WARN,
                  ZKR__EVENT("watch_failed", .path = w->path,
                             .reason = code == ZKR_ENONODE ? ZKR__NO_CHROOT
@@ -172,13 +172,16 @@ static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
         .kind = kind,
         .path = w->path,
         .watch = w->kind == ZKR__FOLLOW_COUNT ? ZKR__WATCH_VITAL : ZKR__WATCH_NEEDED};
-    /* If this is false, no answer will arrive: the session ends, and the next session reads again. */
+    /*
+     * If zkr__submit() returns false, no answer will arrive. The session has ended, and the next session reads again.
+     */
     w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
 }
 
 /*
- * The read found no node and left no watch; exists() sets one. Below a missing chroot every node is missing, so the
- * root is checked first. A missing count means the same with or without a chroot.
+ * The read found no node and set no watch, so exists() sets one. Below a missing chroot every node is missing, so the
+ * client checks the root first. For a count this check is not needed: a missing count means the same with or without a
+ * chroot.
  */
 static void find_missing(struct zkr__node_watch *w) ZKR__LOCKED
 {
@@ -208,7 +211,7 @@ static void look(struct zkr__node_watch *w) ZKR__LOCKED
     }
 }
 
-/* If the numbers differ, either may be the older one, so the node is read again. */
+/* If the numbers differ, either one may be older, so the client reads the node again. */
 void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number)
 {
     w->armed = w->armed && number == w->number;
@@ -229,7 +232,7 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
     } else if (asked != ASKED_CHROOT && asked != ZKR__OP_EXISTS && missing) {
         find_missing(w);
     } else if (asked == ZKR__OP_EXISTS && found) {
-        read_node(w); /* created a moment ago */
+        read_node(w); /* the node was created a moment ago */
     } else if (asked != ASKED_CHROOT && (found || missing) && !answer->unwatched) {
         w->armed = true;
         w->failures = 0;
@@ -281,9 +284,9 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
     struct zkr__node_watch *w =
         ZKR__OWNER_OF(listener, struct zkr__node_watch, listener);
     if (state == ZKR_STATE_CONNECTED) {
-        look(w); /* a no-op if libzookeeper sets the watch again */
+        look(w); /* a no-op if the watch is still set */
     } else if (state != ZKR_STATE_SUSPENDED) {
-        disarm(w); /* the session is over */
+        disarm(w); /* the session has ended */
     }
     if (w->c->shut || state == ZKR_STATE_AUTH_FAILED) {
         give_up(w, w->c->shut ? ZKR_ECLOSED : ZKR_EAUTH);

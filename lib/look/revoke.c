@@ -36,17 +36,17 @@ bool zkr__revocation_take(const struct zkr__queue *q, bool *more)
 
 /* --- requests to others --- */
 
-/* The error text truncates a longer name. */
+/* The error text truncates names that are longer. */
 enum { SPARED_ROOM = 256 };
 
 struct asking {
     struct zkr__inquiry asked;
     struct zkr__queue *q;
     enum zkr__op_kind kind;     /* the operation on each node */
-    struct zkr__children nodes; /* with copies of their names */
+    struct zkr__children nodes; /* with copies of the nodes' names */
     bool missing;               /* a node or the directory does not exist */
-    enum zkr__name_kind recipe; /* kind of the node that was spared */
-    char spared[SPARED_ROOM];   /* name of that node; "" = none */
+    enum zkr__name_kind recipe; /* kind of the spared node */
+    char spared[SPARED_ROOM];   /* name of the spared node; "" = none */
 };
 
 static void forget_asking(void *inquiry) ZKR__LOCKED
@@ -56,7 +56,7 @@ static void forget_asking(void *inquiry) ZKR__LOCKED
     zkr__queue_unref(a->q);
 }
 
-/* May the node be written to or deleted, judging by its name? Any ephemeral node may be deleted. */
+/* Returns whether the name of the node allows the operation. Any ephemeral node may be deleted. */
 static bool may_touch(const struct asking *a, const struct zkr__child *child)
 {
     return a->kind == ZKR__OP_DELETE ||
@@ -70,7 +70,7 @@ static void spare(struct asking *a, const struct zkr__child *child)
     (void)snprintf(a->spared, sizeof(a->spared), "%s", child->name);
 }
 
-/* A node that is gone by now counts as written to or deleted. */
+/* A node that was deleted meanwhile counts as written or deleted. */
 static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -96,7 +96,7 @@ static void ask(struct asking *a,
     zkr__mem_free(path);
 }
 
-/* A node that is not ephemeral is spared. A node that the client may not read is judged by its name. */
+/* A node that is not ephemeral is spared. If the client may not read the node, the name decides. */
 static void
 on_looked(void *ctx, unsigned index, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -122,7 +122,7 @@ static bool none(void *ctx, const char *name)
     return false;
 }
 
-/* Check, and then act on, the first @count nodes of @from. */
+/* Check the first @count nodes of @from, and then apply the operation to them. */
 static int
 look_at(struct asking *a, const struct zkr__children *from, size_t count) ZKR__LOCKED
 {
@@ -176,7 +176,7 @@ static void begin(struct asking *a, const char *node) ZKR__LOCKED
     }
 }
 
-/* Returns the error for the node that was spared. */
+/* Returns the error for the spared node. */
 static int refuse(const struct asking *a, const char *dir)
 {
     const struct zkr__maker *maker = zkr__maker_of(a->spared);
@@ -198,7 +198,7 @@ static int refuse(const struct asking *a, const char *dir)
 
 /*
  * Apply @kind to the child @node or, if @node is NULL, to every contender that holds. Sets *@refused if a node was
- * spared, which the error then reports.
+ * spared, and then returns the error for it.
  */
 static int act(struct zkr__queue *q,
                const char *node,
@@ -260,7 +260,7 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
     if (refused) {
         return rc;
     }
-    if (rc == ZKR_ENONODE && chroot) { /* a named node that is gone counts as asked */
+    if (rc == ZKR_ENONODE && chroot) { /* a missing named node is no error */
         return zkr__fail(rc, dir, "nobody holds %s", dir);
     }
     return rc == ZKR_OK ? rc

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks through a tree of nodes and reports the locks, elections and semaphores in it.
+ * Walks through a tree of nodes, and reports the locks, elections and semaphores in it.
  *
- * The walk lists nodes as they become known, many at a time. It also reads the data of a queue's first holder and first
- * waiter, and of all leases of a semaphore.
+ * The walk lists nodes as it discovers them, many at a time. For each queue, it also reads the data of the first holder
+ * and of the first waiter. For a semaphore it reads the data of all leases.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,35 +59,35 @@ void zkr_survey_free(zkr_survey *s)
 
 /* --- visits --- */
 
-/* No more nodes are listed while this many requests are in flight. */
+/* While this many requests are in flight, no more nodes are listed. */
 enum { WINDOW = 500 };
 /* How often a visit is repeated because a contender's node was deleted meanwhile. */
 enum { TRIES = 4 };
 
-/* The kinds of request. The tag of a request combines the kind and the index of the visit, or of the lease. */
+/* The kinds of requests. The tag of a request combines the kind with the index of the visit or of the lease. */
 enum asked { NAMES, HOLDER, WAITER, LEASE, ASKED };
 
 /* One node that the walk has visited. */
 struct visit {
     char *path;
-    size_t parent; /* index */
+    size_t parent; /* index of the parent's visit */
     unsigned depth;
-    /* Indexes of children with the names of a semaphore's directories; 0 = none, because the root is no child. */
+    /* Indexes of the children named like the two directories of a semaphore; 0 = none, because the root is no child. */
     size_t leases, gate;
     size_t others; /* children that are not contenders */
-    /* The queue, if contenders > 0. For leases, zkr__permits_held() counts those that are held. */
+    /* The queue, if contenders > 0. If the contenders are leases, zkr__permits_held() counts the held ones. */
     size_t contenders, held;
-    bool ordered;               /* the lowest number holds; else all count as held */
-    bool node;                  /* the node is ephemeral, and itself the holder */
-    enum zkr__name_kind kind;   /* of the first contender */
-    zkr_contender holder;       /* without an owner if it was not read */
-    zkr_contender *leases_read; /* if the contenders are leases: all of them */
+    bool ordered;             /* the lowest number holds; otherwise all count as held */
+    bool node;                /* the node itself is the holder, as an ephemeral node */
+    enum zkr__name_kind kind; /* kind of the first contender */
+    zkr_contender holder;     /* has no owner if the holder was not read */
+    zkr_contender *leases_read; /* all leases, if the contenders are leases */
     int64_t waiting_since_ms;
     bool listed, vanished;
     unsigned pending, tries;
 };
 
-/* A lease whose data is requested. */
+/* A lease whose data has been requested. */
 struct lease {
     size_t visit, number;
 };
@@ -97,7 +97,7 @@ struct walk {
     bool deep, nodes;
     bool spare_own; /* leave out /zookeeper */
     size_t denied;
-    struct visit **visits; /* the walk begins at the first */
+    struct visit **visits; /* the first one is the start of the walk */
     size_t count, room;
     size_t next; /* the next visit to list */
     struct lease *leases;
@@ -135,8 +135,8 @@ static void forget_walk(void *inquiry) ZKR__LOCKED
 }
 
 /*
- * Make room in @list for one entry more than @count, of @size bytes each. Returns NULL, with nothing changed, if out of
- * memory.
+ * Make room in @list, whose @count entries have @size bytes each, for one more entry. If memory runs out, returns NULL
+ * and changes nothing.
  */
 static void *grow(void *list, size_t count, size_t *room, size_t size)
 {
@@ -155,7 +155,7 @@ static void *grow(void *list, size_t count, size_t *room, size_t size)
     return grown;
 }
 
-/* Takes ownership of @path. Returns NULL if out of memory. */
+/* Takes ownership of @path. Returns NULL if memory runs out. */
 static struct visit *add_visit(struct walk *s, char *path)
 {
     struct visit **visits = grow(s->visits, s->count, &s->room, sizeof(struct visit *));
@@ -217,7 +217,10 @@ static void answered(struct walk *s, int code) ZKR__LOCKED
 
 /* --- names --- */
 
-/* Return where to store the index of the semaphore's directory @name, or NULL if @name is not the name of one. */
+/*
+ * Returns where to store the index of the semaphore's directory @name, or NULL if @name is not the name of such a
+ * directory.
+ */
 static size_t *part_of(struct visit *v, const char *name)
 {
     return strcmp(name, "leases") == 0  ? &v->leases
@@ -225,7 +228,10 @@ static size_t *part_of(struct visit *v, const char *name)
                                         : NULL;
 }
 
-/* Should the walk visit the child @name? The two directories of a semaphore are always visited with it. */
+/*
+ * Returns whether the walk should visit the child @name. The walk always visits a semaphore together with its two
+ * directories.
+ */
 static bool is_wanted(const struct walk *s, struct visit *v, const char *name)
 {
     if (s->spare_own && strcmp(v->path, "/") == 0 && strcmp(name, "zookeeper") == 0) {
@@ -293,7 +299,10 @@ static int look_at_leases(struct walk *s,
     return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
-/* Is a node of a known recipe among the children? Contenders of known recipes wait for unknown nodes ahead. */
+/*
+ * Returns whether the children include a node of a known recipe. Contenders of known recipes wait for unknown nodes
+ * ahead.
+ */
 static bool has_known(const struct zkr__children *children)
 {
     bool known = false;
@@ -365,7 +374,7 @@ take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__
     return code;
 }
 
-/* Below the start of the walk, a node that is gone or not readable is no error. */
+/* If a node below the start of the walk is gone or unreadable, that is no error. */
 static int bear(struct walk *s, size_t index, int code)
 {
     bool borne = index > 0 && (code == ZKR_ENONODE || code == ZKR_EAUTH);
@@ -383,7 +392,7 @@ static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 
 /* --- data --- */
 
-/* Returns the index of the visit that the request with @tag belongs to. */
+/* Returns the index of the visit for which the request with @tag was sent. */
 static size_t visit_of(const struct walk *s, unsigned tag)
 {
     return tag % ASKED == LEASE ? s->leases[tag / ASKED].visit : tag / ASKED;
@@ -435,9 +444,7 @@ static struct visit *below(const struct walk *s, size_t index)
     return index > 0 ? s->visits[index] : NULL;
 }
 
-/*
- * A semaphore has two directories, one of which may be empty. Other applications may have directories of these names.
- */
+/* A semaphore has two directories, one of which may be empty. Other applications may use the same names. */
 static bool is_semaphore(const struct walk *s, const struct visit *v)
 {
     const struct visit *leases = below(s, v->leases), *gate = below(s, v->gate);
@@ -458,7 +465,7 @@ static bool is_part_of_semaphore(const struct walk *s, size_t index)
            is_semaphore(s, parent);
 }
 
-/* Returns a new entry, which takes over @holder if that was read, or NULL if out of memory. */
+/* Returns a new entry, or NULL if memory runs out. The entry takes over @holder if the holder was read. */
 static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *holder)
 {
     struct entry *e = &out->list[out->count];
@@ -475,8 +482,8 @@ static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *h
 }
 
 /*
- * Are the node's children items rather than contenders? Then the first child is neither ephemeral nor of a known
- * recipe.
+ * Returns whether the children are items rather than contenders. Then the first child is neither ephemeral nor of a
+ * known recipe.
  */
 static bool has_items(const struct visit *v)
 {
@@ -485,7 +492,7 @@ static bool has_items(const struct visit *v)
            !zkr__maker_is_certain(first->node);
 }
 
-/* Is the visited node, by its name, a contender in the queue of its parent? */
+/* Returns whether the visited node is, by its name, a contender in its parent's queue. */
 static bool is_contender(const struct walk *s, size_t index)
 {
     enum zkr__name_kind kind;
@@ -497,7 +504,7 @@ static bool is_contender(const struct walk *s, size_t index)
 
 static bool add_queue(zkr_survey *out, struct visit *v)
 {
-    /* Leases outside a semaphore all count as held. */
+    /* Outside a semaphore, all leases count as held. */
     bool leases = v->leases_read != NULL;
     zkr_survey_entry *e = add(out, v->path, leases ? v->leases_read : &v->holder);
     if (e) {
@@ -607,7 +614,7 @@ static int read_survey(zkr_client *c,
     s->deep = (flags & ZKR_SURVEY_DEEP) != 0;
     s->nodes = (flags & ZKR_SURVEY_NODES) != 0;
     s->asked.deadline = deadline;
-    /* Below a chroot, a node of that name belongs to an application. */
+    /* Below a chroot, a node of this name belongs to an application. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
     if (!add_visit(s, zkr__mem_string(path))) {
         forget_walk(s);

@@ -133,8 +133,7 @@ int zkr_multi_lock_destroy(zkr_multi_lock *l)
 
 static const struct zkr__hold_queues *queues_of(const zkr_multi_lock *l)
 {
-    return l->queues.count > 1 ? &l->queues
-                               : NULL; /* a single path works like a mutex */
+    return l->queues.count > 1 ? &l->queues : NULL; /* one path works like a mutex */
 }
 
 int zkr_multi_lock_request(zkr_multi_lock *l,

@@ -49,8 +49,8 @@ int zkr__recipe_check_warning(const zkr_client *c,
                               bool told);
 
 /*
- * Allocate an object of @size bytes, a @what, with a queue as described by @chosen. NULL: *rc and the last error say
- * why.
+ * Allocate an object of @size bytes that errors call @what, with a queue as described by @chosen. If this fails,
+ * returns NULL, and *rc and the last error have the reason.
  */
 void *zkr__recipe_make(size_t size,
                        zkr_client *c,

@@ -16,8 +16,7 @@
 ZKR__OPTIONS_CHECK(zkr_semaphore_options, 8, warn_ms);
 
 struct zkr_semaphore {
-    struct zkr__recipe
-        r; /* queue: the leases; watch: max_from, or NULL if the maximum is fixed */
+    struct zkr__recipe r; /* queue: leases; watch: on max_from, or NULL */
     struct zkr__gate gate;
     int64_t max;
 };
