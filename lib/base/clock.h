@@ -15,7 +15,7 @@ int64_t zkr__clock_now(void);
 int64_t zkr__clock_boot(void);
 /* CLOCK_REALTIME in milliseconds, for timestamps only. */
 int64_t zkr__clock_wall_ms(void);
-/* Return @now + @timeout_ms, or ZKR__NEVER if the timeout is negative (forever) or the sum overflows. */
+/* Returns @now + @timeout_ms, or ZKR__NEVER if the timeout is negative (forever) or the sum overflows. */
 int64_t zkr__clock_deadline(int64_t now, int64_t timeout_ms);
 struct timespec zkr__clock_timespec(int64_t ns);
 
@@ -41,11 +41,11 @@ struct zkr__retry {
 };
 
 /*
- * Return the pause before retry @n, counted from 0: a part of min(base * 2^n, max). @random, any number, selects the
+ * Returns the pause before retry @n, counted from 0: a part of min(base * 2^n, max). @random, any number, selects the
  * part, between half and all of it.
  */
 int64_t zkr__retry_pause(const struct zkr__retry *r, int64_t n, uint64_t random);
-/* Return the next pseudo-random number. *@state must not be 0. */
+/* Returns the next pseudo-random number. *@state must not be 0. */
 uint64_t zkr__retry_random(uint64_t *state);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* Return zeroed memory, or NULL. */
+/* Returns zeroed memory, or NULL. */
 void *zkr__mem_alloc(size_t size);
-/* Return a copy of @size bytes, followed by a zero byte, or NULL. */
+/* Returns a copy of @size bytes, followed by a zero byte, or NULL. */
 void *zkr__mem_copy(const void *from, size_t size);
 char *zkr__mem_string(const char *text);
 void zkr__mem_free(void *p);

@@ -18,8 +18,8 @@ static bool continues(unsigned char byte)
 }
 
 /*
- * Return the length of the UTF-8 character at @p, or 0 if it is malformed or refused by servers. Servers refuse control
- * characters, U+D800 to U+F8FF, and U+FFF0 and above (ZooKeeper: PathUtils).
+ * Returns the length of the UTF-8 character at @p, or 0 if it is malformed or refused by servers. Servers refuse
+ * control characters, U+D800 to U+F8FF, and U+FFF0 and above (ZooKeeper: PathUtils).
  */
 static size_t character_length(const unsigned char *p)
 {

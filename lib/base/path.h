@@ -5,15 +5,15 @@
 
 #include <stdbool.h>
 
-/* Return NULL if servers accept @path and it is not the root; else a text that says what is wrong with it. */
+/* Returns NULL if servers accept @path and it is not the root; else a text that says what is wrong with it. */
 const char *zkr__path_fault(const char *path);
 
 /* Can a server have a child with this @name, which may be NULL? */
 bool zkr__path_is_name(const char *name);
 
-/* Return @dir "/" @name in new memory, or NULL. */
+/* Returns @dir "/" @name in new memory, or NULL. */
 char *zkr__path_join(const char *dir, const char *name);
-/* Return the part behind the last slash. */
+/* Returns the part behind the last slash. */
 const char *zkr__path_name(const char *path);
 
 #endif

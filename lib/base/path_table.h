@@ -28,7 +28,7 @@ bool zkr__path_table_add(struct zkr__path_table *table,
 /* Remove an entry. Does nothing if it is in no table. */
 void zkr__path_table_remove(struct zkr__path_table *table,
                             struct zkr__path_entry *entry);
-/* Return the entry of @path, or NULL. */
+/* Returns the entry of @path, or NULL. */
 struct zkr__path_entry *zkr__path_table_find(const struct zkr__path_table *table,
                                              const char *path);
 

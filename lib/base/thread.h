@@ -21,7 +21,7 @@ struct zkr__thread {
     zkr_error error;   /* zkr_last_error() (error.c) */
 };
 
-/* Return the calling thread's data. */
+/* Returns the calling thread's data. */
 struct zkr__thread *zkr__thread_self(void);
 
 /*
@@ -84,15 +84,15 @@ bool zkr__thread_is_self(pthread_t thread);
 int zkr__thread_try_two(void);
 
 /*
- * Return the thread's number, never 0. Unlike a pthread_t it is never reused in a process, so no thread inherits the
+ * Returns the thread's number, never 0. Unlike a pthread_t it is never reused in a process, so no thread inherits the
  * locks of a dead thread.
  */
 uint64_t zkr__thread_id(void);
 
-/* Return the thread ID that ps -L and top -H show. */
+/* Returns the thread ID that ps -L and top -H show. */
 long zkr__thread_os_id(void);
 
-/* Return the number of forks between the first process and this one. A client stores it when it opens. */
+/* Returns the number of forks between the first process and this one. A client stores it when it opens. */
 unsigned zkr__fork_generation(void);
 
 /* A function to call when the thread ends. Embedded in the owner's struct. */

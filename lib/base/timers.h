@@ -26,7 +26,7 @@ struct zkr__timers {
 void zkr__timer_set(struct zkr__timers *timers, struct zkr__timer *timer, int64_t at);
 /* Stop a timer. Does nothing if it is off. */
 void zkr__timer_stop(struct zkr__timers *timers, struct zkr__timer *timer);
-/* Return when the next timer is due, or ZKR__NEVER. */
+/* Returns when the next timer is due, or ZKR__NEVER. */
 int64_t zkr__timers_next(const struct zkr__timers *timers);
 /* Fire all timers due at @now, including timers that are set meanwhile for @now or earlier. */
 void zkr__timers_fire(struct zkr__timers *timers, int64_t now);

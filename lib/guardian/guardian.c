@@ -172,7 +172,7 @@ connected_address(const zkr_client *c, void *zh, const char *servers, const char
     return 0;
 }
 
-/* Return the credentials in the format of wire.h, or NULL if out of memory. */
+/* Returns the credentials in the format of wire.h, or NULL if out of memory. */
 static char *pack_credentials(const zkr_client *c, size_t *size)
 {
     *size = 0;

@@ -117,8 +117,8 @@ static bool is_needed(const char *variable)
 }
 
 /*
- * Return the variables that the guardian needs, or NULL if out of memory. A job's environment may have more, with which
- * a CI server finds all processes of the job to kill them, the guardian included.
+ * Returns the variables that the guardian needs, or NULL if out of memory. A job's environment may have more, with
+ * which a CI server finds all processes of the job to kill them, the guardian included.
  */
 static char **few_variables(void)
 {
@@ -249,7 +249,7 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
 
 /* --- its process, which the application may already have reaped --- */
 
-/* Return the start time of process @pid in ticks since boot, or 0 if /proc does not show it. */
+/* Returns the start time of process @pid in ticks since boot, or 0 if /proc does not show it. */
 static uint64_t start_time(pid_t pid)
 {
     enum { FIELDS = 20 }; /* fields from the name to this one */

@@ -14,7 +14,7 @@ struct zkr__guardian;
 struct zkr__guardian_record;
 
 /*
- * Return the guardian of the process, started if none lives. Sets *ward to a number for the client. Drop the guardian
+ * Returns the guardian of the process, started if none lives. Sets *ward to a number for the client. Drop the guardian
  * with zkr__guardian_drop().
  */
 int zkr__guardian_take(struct zkr__guardian **out, uint64_t *ward);

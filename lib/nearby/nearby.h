@@ -33,7 +33,7 @@ void zkr__nearby_begin(zkr_client *c, const struct zkr__nearby_door *door);
 /* Close the socket. No news arrives afterwards. Call without the client's lock. */
 void zkr__nearby_end(zkr_client *c);
 
-/* Return the data field with this client's address, including the newline before it; NULL without a socket. */
+/* Returns the data field with this client's address, including the newline before it; NULL without a socket. */
 const char *zkr__nearby_field(const zkr_client *c);
 /* Find the address in the data of a node made by another client of this host. Returns false if there is none. */
 bool zkr__nearby_find(const zkr_client *c,

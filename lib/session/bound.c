@@ -112,7 +112,7 @@ void zkr__service_leaves(zkr_client *c)
     c->due = 0;
 }
 
-/* Return how long the process was stopped recently. Includes a stop that the service has not recorded yet. */
+/* Returns how long the process was stopped recently. Includes a stop that the service has not recorded yet. */
 static int64_t stopped(const zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     int64_t late = lateness(c, boot);

@@ -56,7 +56,7 @@ static int64_t margin(const struct zkr__lease *l)
     return l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
 }
 
-/* Return how long a session surely lives, by the local clock, after the leader has heard of the client. */
+/* Returns how long a session surely lives, by the local clock, after the leader has heard of the client. */
 /*@ requires \valid_read(l) && fits(l);
     assigns \nothing;
     ensures \result == sure(l) && 0 <= \result <= l->session; */
@@ -145,7 +145,7 @@ void zkr__lease_end(struct zkr__lease *l)
 }
 
 /*
- * Return the latest remembered write before number *@at whose answer arrived at @by or earlier, and set *@at to its
+ * Returns the latest remembered write before number *@at whose answer arrived at @by or earlier, and set *@at to its
  * number. Returns NULL if there is none.
  */
 /*@ requires \valid_read(l) && fits(l) && \valid(at) && \separated(l, at) && *at <= l->count;
@@ -169,7 +169,7 @@ find(const struct zkr__lease *l, uint64_t *at, int64_t by)
     return NULL;
 }
 
-/* Return when the A of the best chain was sent, for a C sent at @sent; 0 = no chain. */
+/* Returns when the A of the best chain was sent, for a C sent at @sent; 0 = no chain. */
 /*@ requires \valid_read(l) && fits(l) && moment(sent);
     assigns \nothing;
     ensures moment(\result);
@@ -240,7 +240,7 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     remember(l, l->last);
 }
 
-/* Return @due, or a slightly later time that makes the probe the B of one more A. */
+/* Returns @due, or a slightly later time that makes the probe the B of one more A. */
 /*@ requires \valid_read(l) && fits(l);
     requires -4 * 86400000000000 <= due <= 4000000000000000000 + 4 * 86400000000000;
     assigns \nothing;

@@ -78,32 +78,37 @@
 #include <stdint.h>
 
 struct zkr__write {
-    int64_t sent, answered; /* sent: taken before the request was submitted */
+    int64_t sent, answered; /* sent: when, taken before the request was submitted */
 };
 
 /* Settings that hold for all connections of a session. */
 struct zkr__lease_terms {
-    int64_t tick;       /* the servers' tick, ns; 0 = unknown, taken as S/2 */
-    int64_t pause;      /* wanted time between probes, ns; 0 = S/12 */
-    int64_t margin_ppm; /* largest difference of clock rates; 0 = 1000 */
+    /* The servers' tick in ns; 0 = unknown, and assumed to be S/2. */
+    int64_t tick;
+    int64_t pause;      /* wanted time between probes in ns; 0 = S/12 */
+    int64_t margin_ppm; /* largest difference between clock rates; 0 = 1000 */
     bool no_stopgap;    /* rule 3 is off */
 };
 
-/* Number of writes remembered. They are at least gap/16 apart, so they span four gaps. */
+/* How many writes are remembered. They are at least gap/16 apart, so they span four gaps. */
 enum { ZKR__LEASE_WRITES = 64 };
 
 struct zkr__lease {
     struct zkr__lease_terms terms;
-    int64_t session;        /* S: the smallest timeout granted */
-    int64_t gap;            /* least time from A answered to B sent */
-    int64_t pause;          /* between probes */
-    int64_t until;          /* the bound */
-    struct zkr__write last; /* last answered write, initially the session's opening */
-    uint64_t count;         /* writes put into the ring so far */
+    int64_t session; /* S: the smallest timeout granted */
+    int64_t gap;     /* least time between A's answer and the sending of B */
+    int64_t pause;   /* time between probes */
+    int64_t until;   /* the bound */
+    /* The last answered write, or at first the opening of the session. */
+    struct zkr__write last;
+    uint64_t count; /* how many writes the ring has received */
     struct zkr__write writes[ZKR__LEASE_WRITES];
 };
 
-/* Begin the lease of a new session. @granted: its timeout. @opened: a time before the client requested its creation. */
+/*
+ * Begin the lease of a new session. @granted is its timeout, and @opened a time before the client requested the
+ * session.
+ */
 void zkr__lease_begin(struct zkr__lease *l,
                       const struct zkr__lease_terms *terms,
                       int64_t granted,
@@ -114,11 +119,14 @@ void zkr__lease_reconnected(struct zkr__lease *l, int64_t granted);
 void zkr__lease_end(struct zkr__lease *l);
 /* Note that a write was answered with success. */
 void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered);
-/* Return when the next probe is due, while anything is held. May be in the past. */
+/* Returns when the next probe is due while anything is held. The time may be in the past. */
 int64_t zkr__lease_probe_at(const struct zkr__lease *l);
-/* Can the next proof arrive before the bound passes, if probes are answered as fast as the last write? */
+/*
+ * Returns whether the next proof can arrive before the bound passes, if probes are answered as fast as the last write
+ * was.
+ */
 bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot);
-/* Does the bound come from the chain that the last write completed? */
+/* Returns whether the bound comes from the chain that the last write completed. */
 bool zkr__lease_is_chained(const struct zkr__lease *l);
 
 /*@ requires \valid_read(l);

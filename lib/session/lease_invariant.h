@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Check the invariants of a lease (lease.h) between two calls. Pure, in constant time. Returns NULL, or the fault in
- * words.
+ * Check the invariants of a lease (lease.h) between two calls. Returns NULL, or a text that describes the fault. Pure,
+ * and in constant time.
  */
 #ifndef ZKR_SESSION_LEASE_INVARIANT_H
 #define ZKR_SESSION_LEASE_INVARIANT_H

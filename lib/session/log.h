@@ -12,22 +12,22 @@
 struct zkr__event {
     const char *name;
     const char *path, *node, *reason; /* NULL = none */
-    int64_t session_id;               /* 0 = the current session and epoch */
+    int64_t session_id;               /* 0 = that of the current session */
     unsigned epoch;
 };
 
 #define ZKR__EVENT(...) (&(const struct zkr__event){.name = __VA_ARGS__})
 
-/* Log a line. If too many lines are queued, the line is dropped, and counted. */
+/* Log a line. If too many lines are queued, the line is dropped and counted. */
 void zkr__log(zkr_client *c, int level, const struct zkr__event *event) ZKR__LOCKED;
-/* Like zkr__log(), with more fields, which @format makes, before the reason. Their values must be plain words. */
+/* Like zkr__log(), with more fields before the reason. @format makes these fields, whose values must be plain words. */
 void zkr__log_more(zkr_client *c,
                    int level,
                    const struct zkr__event *event,
                    const char *format,
                    ...) ZKR__LOCKED __attribute__((format(printf, 4, 5)));
 
-/* Log a complete line. Only for a client with options.log. */
+/* Log a complete line. The client must have options.log. */
 void zkr__log_line(zkr_client *c, int level, const char *text);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measurements at each path: waits and holds, their outcomes and durations. A meter lives as long as its client, so
- * counters never decrease. Beyond ZKR__METERS paths one meter serves all others. All functions need the client's lock.
+ * Measurements for each path: waits and holds, their outcomes and durations. A meter lives as long as its client, so
+ * counters never decrease. Once ZKR__METERS paths have meters, all other paths share one. All functions need the
+ * client's lock.
  */
 #ifndef ZKR_SESSION_METER_H
 #define ZKR_SESSION_METER_H
@@ -17,20 +18,23 @@ enum { ZKR__BOUNDS = 16 };
 
 struct zkr__histogram {
     int64_t sum_ns;
-    /* Number of durations above the previous bound and up to this one. The last counts durations above all bounds. */
+    /*
+     * Number of durations above the previous bound and up to this one. The last element counts durations above all
+     * bounds.
+     */
     int64_t counts[ZKR__BOUNDS + 1];
 };
 
-/* Add a duration. A negative one counts as 0. */
+/* Add a duration. A negative duration counts as 0. */
 void zkr__histogram_add(struct zkr__histogram *h, int64_t ns);
-/* Return the upper bound of counts[@i] as text in seconds, for example "0.25"; "+Inf" for the last. */
+/* Returns the upper bound of counts[@i] as text in seconds, for example "0.25", or "+Inf" for the last element. */
 const char *zkr__histogram_bound(int i);
 
 /* --- meters --- */
 
 enum { ZKR__METERS = 1000 };
 
-/* Like zkr_lost_reason. STOPPED: the lease ended while the process was stopped. */
+/* As in zkr_lost_reason. STOPPED: the lease ended while the process was stopped. */
 enum zkr__metered_loss {
     ZKR__METERED_SESSION,
     ZKR__METERED_NODE,
@@ -39,7 +43,7 @@ enum zkr__metered_loss {
     ZKR__METERED_LOSSES
 };
 
-/* The cause of the grant that ended a wait; metrics.h explains the kinds. */
+/* The cause of the grant that ended a wait. metrics.h explains the kinds. */
 enum zkr__hand_over {
     ZKR__BY_NEIGHBOUR,
     ZKR__BY_NEWS,
@@ -72,7 +76,8 @@ struct zkr__meters {
 };
 
 /*
- * Return the meter of @path, which the first call creates. Without room for it, return the meter for all other paths.
+ * Returns the meter of @path, which the first call creates. If there is no room for it, returns the meter that all
+ * other paths share.
  */
 struct zkr__meter *zkr__meter_of(struct zkr__meters *meters, const char *path);
 void zkr__meters_free(struct zkr__meters *meters);

@@ -10,7 +10,8 @@
 struct zkr__env {
     const struct zkr__door *door;          /* NULL = libzookeeper */
     const struct zkr__nearby_door *nearby; /* NULL = sockets */
-    bool no_threads; /* the test calls zkr__service_run() and zkr__dispatch_run_one() */
+    /* The test itself calls zkr__service_run() and zkr__dispatch_run_one(). */
+    bool no_threads;
 };
 
 /* Like zkr_client_open(). @env may be NULL. */

@@ -16,7 +16,7 @@ static int64_t part_of_session(const zkr_client *c, int64_t part)
     return c->session_ms * ZKR__MS / part;
 }
 
-/* Return how long a move waits until the client is ready to leave its server. */
+/* Returns how long a move waits until the client is ready to leave its server. */
 static int64_t patience(const zkr_client *c)
 {
     return 2 * c->options.session_timeout_ms * ZKR__MS;
@@ -42,7 +42,7 @@ static char *server_at(const char *servers, size_t at)
     return zkr__mem_copy(servers, strcspn(servers, ",/"));
 }
 
-/* Return the server of the connection, and its index in *at; NULL if it is not in the list, or if memory is short. */
+/* Returns the server of the connection, and its index in *at; NULL if it is not in the list, or if memory is short. */
 static char *find_home(zkr_client *c, size_t *at) ZKR__LOCKED
 {
     const struct zkr__link *link = c->link;
@@ -57,7 +57,7 @@ static char *find_home(zkr_client *c, size_t *at) ZKR__LOCKED
 }
 
 /*
- * Return the next server to try, or NULL if all have been tried or memory is short. The server at @home is left out
+ * Returns the next server to try, or NULL if all have been tried or memory is short. The server at @home is left out
  * before the choice. Otherwise the server behind it would get twice as many clients.
  */
 static char *next_server(zkr_client *c, size_t home) ZKR__LOCKED

@@ -9,12 +9,12 @@
 /* Check a server list. Returns ZKR_OK, or ZKR_EINVAL with the thread's last error set. */
 int zkr__servers_check(const char *servers);
 
-/* Does the list consist of addresses only, without names? */
+/* Returns whether the list has only addresses, no names. */
 bool zkr__servers_numeric(const char *servers);
 
 /*
  * Set *@out to the same list with numeric addresses, in libzookeeper's format. With @ask, names are resolved, which may
- * take long; names that cannot be resolved are left out. Fails with ZKR_ECONNLOSS if there is no address, or with
+ * take long. Names that cannot be resolved are left out. Fails with ZKR_ECONNLOSS if there is no address, or with
  * ZKR_ENOMEM. Then *@out is NULL, and @why gives the reason.
  */
 int zkr__servers_resolve(const char *servers,
@@ -24,28 +24,33 @@ int zkr__servers_resolve(const char *servers,
                          size_t why_size);
 
 /*
- * Does libzookeeper accept addresses of this family on this host? It calls getaddrinfo() with AI_ADDRCONFIG for each
- * address. If only the other family has addresses beside loopback, glibc refuses addresses of this family. On every
- * host libzookeeper accepts IPv4 written as IPv6, for example ::ffff:127.0.0.1, which zkr__servers_resolve() writes.
+ * Returns whether libzookeeper accepts addresses of this family on this host. libzookeeper calls getaddrinfo() with
+ * AI_ADDRCONFIG for each address. If only the other family has addresses besides loopback, glibc refuses addresses of
+ * this family. IPv4 addresses written as IPv6, for example ::ffff:127.0.0.1, are accepted on every host.
+ * zkr__servers_resolve() writes them so.
  */
 enum zkr__ip { ZKR__IPV4, ZKR__IPV6 };
 bool zkr__servers_takes(enum zkr__ip ip);
 
-/* Return the chroot, from its slash on, or "". */
+/* Returns the chroot, which begins with its slash, or "". */
 const char *zkr__servers_chroot(const char *servers);
 
-/* Does a resolved list, which may be NULL, have this "host:port" of @len bytes? IPv6 has no brackets. */
+/*
+ * Returns whether a resolved list, which may be NULL, has this "host:port" of @len bytes. IPv6 addresses have no
+ * brackets.
+ */
 bool zkr__servers_has(const char *servers, const char *address, size_t len);
 
-/* Do two resolved lists have the same addresses, in any order? */
+/* Returns whether two resolved lists have the same addresses, in any order. */
 bool zkr__servers_same(const char *one, const char *other);
-/* Does the resolved @list have all of @addresses? */
+/* Returns whether the resolved @list has all of @addresses. */
 bool zkr__servers_include(const char *list, const char *addresses);
 
 /*
- * Return a copy of a resolved list for libzookeeper, with an odd number of addresses: if necessary, the address that
- * @pick selects is repeated. After its first round libzookeeper (3.8.0 to 3.9.6) advances by two at each failure, so it
- * never retries half of an even list, and never pauses (ZOOKEEPER-2466). Returns NULL if out of memory.
+ * Returns a copy of a resolved list for libzookeeper, with an odd number of addresses. If necessary, the address that
+ * @pick selects is repeated. After its first round libzookeeper (3.8.0 to 3.9.6) advances by two at each failure, so
+ * with an even list it never retries half of the addresses, and never pauses (ZOOKEEPER-2466). Returns NULL if memory
+ * runs out.
  */
 char *zkr__servers_odd(const char *servers, unsigned pick);
 

@@ -270,7 +270,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return zkr__sooner(end, next);
 }
 
-/* Return when to check for warnings again (CLOCK_BOOTTIME). A lease that has ended needs no warning. */
+/* Returns when to check for warnings again (CLOCK_BOOTTIME). A lease that has ended needs no warning. */
 static int64_t run_warnings(zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     bool runs = c->up->lease_runs && zkr__lease_alive(&c->lease, boot);

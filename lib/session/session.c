@@ -80,7 +80,7 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
 }
 
 /*
- * Return why the client must refuse this session, or NULL if it need not. With a timeout out of range, requests would
+ * Returns why the client must refuse this session, or NULL if it need not. With a timeout out of range, requests would
  * be sent without a pause, or waits would not end. A session with id 0 would seem to own every node that is not
  * ephemeral. And the lease must know the shortest timeout granted.
  *
@@ -297,7 +297,7 @@ static struct zkr__ended look_at_end(const zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * Return the pause before the next session. Servers that lack an operation close the connection instead of answering.
+ * Returns the pause before the next session. Servers that lack an operation close the connection instead of answering.
  * If they also give each connection a new session, every attempt costs them a write to create it.
  */
 static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED

@@ -36,7 +36,7 @@ static size_t home_of(uint32_t key, size_t room)
     return (key ^ key >> 16) & (room - 1);
 }
 
-/* Return the cell where @key is, or belongs. */
+/* Returns the cell where @key is, or belongs. */
 static size_t place_of(const struct zkr__watch_cell *cells, size_t room, uint32_t key)
 {
     size_t at = home_of(key, room);

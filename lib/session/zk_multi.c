@@ -41,7 +41,7 @@ static zoo_op_t *ops_of(struct multi *m)
     return (void *)&m->results[m->count];
 }
 
-/* Return the index of the caller's first operation. */
+/* Returns the index of the caller's first operation. */
 static size_t first(const struct zkr__op *op)
 {
     return op->path_count + (op->makes ? 1 : 0);
@@ -135,7 +135,7 @@ static void expect_results(struct multi *m)
     }
 }
 
-/* Return the answer of the transaction, which succeeded only if each of its operations did. */
+/* Returns the answer of the transaction, which succeeded only if each of its operations did. */
 static struct zkr__answer answer_of(const struct multi *m, int rc)
 {
     struct zkr__answer a = {

@@ -72,7 +72,7 @@ static void done_exists(int rc, const struct Stat *stat, const void *asker)
 }
 
 /*
- * Return the number of the next child. Servers number children by the count of all children ever made
+ * Returns the number of the next child. Servers number children by the count of all children ever made
  * (PrepRequestProcessor). The cversion that they return is twice that count, less the number of present children
  * (DataNode.copyStat), in 32 bits.
  */

@@ -137,7 +137,7 @@ static const char *nth_server(const char *servers, unsigned n)
 }
 
 /*
- * Return all servers once, from @first on, with the chroot, or NULL if out of memory. If their number is even, one is
+ * Returns all servers once, from @first on, with the chroot, or NULL if out of memory. If their number is even, one is
  * repeated, because after a round libzookeeper would only try every other one.
  */
 static char *order_servers(const char *servers, unsigned first)
@@ -157,7 +157,7 @@ static char *order_servers(const char *servers, unsigned first)
 
 /* --- one session --- */
 
-/* Return how long a server may be silent. This is short in the first round, because other servers may answer. */
+/* Returns how long a server may be silent. This is short in the first round, because other servers may answer. */
 static int64_t patience_ms(const struct ending *e)
 {
     enum { PART = 12, LEAST_MS = 20, MOST_ROUNDS = 3 };

@@ -19,7 +19,7 @@
 #include "clock.h"
 
 /*
- * Return the number of the group, or 0 if it is gone. Linux before 5.11 does not report that it is gone, but kill()
+ * Returns the number of the group, or 0 if it is gone. Linux before 5.11 does not report that it is gone, but kill()
  * does.
  */
 static pid_t number(const struct group *g)
@@ -54,7 +54,7 @@ static bool read_file(const char *path, char *text, size_t size)
 
 enum member { NOT_MEMBER, DEAD_MEMBER, LIVE_MEMBER };
 
-/* Return the @n-th field behind the name, counted from 0. */
+/* Returns the @n-th field behind the name, counted from 0. */
 static const char *field(const char *stat, int n)
 {
     const char *at = strrchr(stat, ')');

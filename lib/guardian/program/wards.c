@@ -48,7 +48,7 @@ const char *ward_credential(const struct ward *ward,
     return scheme;
 }
 
-/* Return the position behind the string at @at, or NULL if the string does not end before @end. */
+/* Returns the position behind the string at @at, or NULL if the string does not end before @end. */
 static const char *behind(const char *at, const char *end)
 {
     const char *zero = at ? memchr(at, '\0', (size_t)(end - at)) : NULL;

@@ -53,12 +53,12 @@ const char *ward_credential(const struct ward *ward,
                             const char **at,
                             const char **cert,
                             uint32_t *cert_len);
-/** Return the ward of @session, or NULL. */
+/** Returns the ward of @session, or NULL. */
 const struct ward *wards_find(const struct wards *w, int64_t session);
-/** Return the longest session timeout, or 0 without a session. */
+/** Returns the longest session timeout, or 0 without a session. */
 int64_t wards_longest_ms(const struct wards *w);
 
-/** Return the first directory of the client in the list from @d on, or NULL. */
+/** Returns the first directory of the client in the list from @d on, or NULL. */
 const struct directory *wards_directory(const struct directory *d, uint64_t client);
 
 #endif
