@@ -75,7 +75,10 @@ void zkr__probe_done(zkr_client *c, bool answered)
 
 /* --- loss diagnostics --- */
 
-/* A service that is late by 1/STOP_PART of the session timeout means a stopped process, not just a busy one. */
+/*
+ * A service that is late by 1/STOP_PART of the session timeout means that the process was stopped, and was not just
+ * busy.
+ */
 enum { STOP_PART = 4 };
 
 static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
@@ -84,7 +87,7 @@ static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
     return late >= session_ns(c) / STOP_PART ? late : 0;
 }
 
-/* Record a stop of the process, if the service is late. Returns the current time. */
+/* If the service is late, record a stop of the process. Returns the current time. */
 static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 {
     int64_t boot = c->door->boot();
@@ -98,7 +101,7 @@ static int64_t note_stop(zkr_client *c) ZKR__LOCKED
 
 void zkr__service_runs(zkr_client *c)
 {
-    c->due = note_stop(c); /* a turn is expected to end at once */
+    c->due = note_stop(c); /* a turn should end at once */
 }
 
 void zkr__service_rests(zkr_client *c)
@@ -112,7 +115,7 @@ void zkr__service_leaves(zkr_client *c)
     c->due = 0;
 }
 
-/* Returns how long the process was stopped recently. Includes a stop that the service has not recorded yet. */
+/* Returns how long the process was stopped recently, including a stop that the service has not recorded yet. */
 static int64_t stopped(const zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     int64_t late = lateness(c, boot);

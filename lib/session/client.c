@@ -189,7 +189,7 @@ void zkr__wake_by(zkr_client *c, int64_t at)
 {
     if (at < c->service_at) {
         c->service_at = at;
-        if (c->due != 0) { /* 0: the service may be blocked (bound.h) */
+        if (c->due != 0) { /* 0 = the service may be blocked (bound.h) */
             c->due = zkr__sooner(c->due, zkr__to_boot(c, at));
         }
         zkr__cv_signal(&c->service_cv);

@@ -233,7 +233,9 @@ struct zkr_client {
     struct zkr__nearby *nearby; /* NULL = the client neither sends nor receives news */
     /* News that the client did not believe, or that arrived too late. */
     int64_t news_ignored;
-    /* Pieces of news that may have granted a lock so far, and how many of these preceded an answered sync (inquiry.c). */
+    /*
+     * Pieces of news that may have granted a lock so far, and how many of these preceded an answered sync (inquiry.c).
+     */
     int64_t news_grants, news_synced;
 
     /* --- threads --- */

@@ -11,8 +11,8 @@
 #include "base/thread.h"
 
 /*
- * The queues whose calls a thread is running, innermost first. Frames nest because a call may run another client's
- * calls.
+ * The queues whose calls a thread is running, innermost first. Frames nest because a call may run calls of another
+ * client.
  */
 struct frame {
     const struct zkr__dispatch *d;
@@ -39,7 +39,8 @@ int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d)
 }
 
 /*
- * Each write is an event for an edge-triggered poll. If the counter is full, the write fails, but the event is pending.
+ * For an edge-triggered poll, each write is an event. If the counter is full, the write fails, but an event is then
+ * pending anyway.
  */
 static void raise_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
@@ -59,7 +60,7 @@ static void clear_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
     }
 }
 
-/* Take the first call of @owner (NULL = any owner) off the queue. Returns NULL if there is none. */
+/* Take the first call of @owner off the queue. @owner NULL = any owner. Returns NULL if there is no such call. */
 static struct zkr__call *take(struct zkr__dispatch *d, const void *owner)
     ZKR__NEEDS(d->mu)
 {
@@ -96,7 +97,7 @@ static void visit(void *arg)
 
 static void *run(void *dispatch);
 
-/* Let another thread run the remaining calls, because the application has ended the calling thread during a call. */
+/* Let another thread run the remaining calls, because the application ended the calling thread during a call. */
 static void give_up_thread(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     if (zkr__dispatch_by_hand(d)) {
@@ -168,7 +169,7 @@ static void end_turn(struct zkr__dispatch *d)
     zkr__mu_lock(&d->mu);
     d->taken = false;
     if (d->head) {
-        raise_event(d); /* an edge-triggered poll must see that calls are left */
+        raise_event(d); /* an edge-triggered poll must notice that calls are left */
     }
     zkr__cv_broadcast(&d->changed);
     zkr__mu_unlock(&d->mu);
@@ -279,7 +280,8 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     d->stop = true;
     zkr__cv_broadcast(&d->changed);
     while (d->started && !d->over) {
-        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER); /* d->thread may change */
+        /* d->thread may change meanwhile. */
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
     }
     zkr__mu_unlock(&d->mu);
     if (d->started) {
@@ -326,7 +328,7 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
     zkr__mu_lock(&d->mu);
     take_all(d, owner, &dropped);
     if (d->running == owner && zkr__dispatch_is_self(d)) {
-        /* The call destroys its owner, whose address may soon be reused. */
+        /* The call may have destroyed its owner, whose address may soon be reused. */
         d->running = NULL;
     }
     while (d->running == owner) {

@@ -38,7 +38,7 @@ void zkr__finish_closed(zkr_client *c, bool over)
         finish(c);
         return;
     }
-    /* The servers may end the session a tick late, and a tick is at most half of the timeout. */
+    /* The servers may end the session up to a tick late, and a tick is at most half of the timeout. */
     rest->gone_at = now + rest->timeout_ms * ZKR__MS * 3 / 2;
     int64_t pause =
         zkr__retry_pause(&c->retry, rest->failures, zkr__retry_random(&c->random));
@@ -49,7 +49,7 @@ void zkr__finish_closed(zkr_client *c, bool over)
     zkr__wake_by(c, c->open_at);
 }
 
-/* Decide the next step after the session was ended without confirmation. */
+/* Decide the next step after the handle was closed without a confirmation that the session has ended. */
 static enum zkr__finish_step
 look_again(zkr_client *c, int64_t now, int64_t *next) ZKR__LOCKED
 {
@@ -89,7 +89,7 @@ enum zkr__finish_step zkr__finish_run(zkr_client *c, int64_t now, int64_t *next)
     return ZKR__FINISH_WAITS;
 }
 
-/* --- for the application --- */
+/* --- functions for the application --- */
 
 static int say_unfinished(const zkr_client *c)
 {

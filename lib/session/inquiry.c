@@ -153,9 +153,9 @@ bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t)
 struct reading {
     struct zkr__inquiry asked;
     zkr_node node;
-    int64_t grants; /* client.news_grants when the read began */
+    int64_t grants; /* client.news_grants when the reading began */
     size_t size;
-    char data[]; /* the first bytes of the data, at most `size` */
+    char data[]; /* at most the first `size` bytes of the data */
 };
 
 static void
@@ -187,8 +187,8 @@ on_sync(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 }
 
 /*
- * News can grant a lock before the client's server knows the last writes of the previous holder. A sync brings the
- * server up to date with all answered writes. The read is sent right behind the sync.
+ * News can grant a lock before the client's server has received the previous holder's last writes. A sync brings the
+ * server up to date with all answered writes. The client sends the read right behind the sync.
  */
 static void sync_first(zkr_client *c, struct reading *r, const char *path) ZKR__LOCKED
 {

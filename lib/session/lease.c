@@ -8,9 +8,9 @@
 enum { MARGIN_PPM = 1000 };
 
 /*
- * Contracts, which Frama-C proves (test/proof/README.md): nothing overflows, indices are in bounds, and the bound
- * equals the formulas. They assume that a time is within 126 years of the machine's start, and a span is at most a day.
- * The "admit" clauses state the effect of assigning a struct.
+ * Contracts, which Frama-C proves (test/proof/README.md): no operation overflows, indices are in bounds, and the bound
+ * equals the formulas. The contracts assume that each time is within 126 years of the machine's start, and that each
+ * span is at most a day. The "admit" clauses state the effect of assigning a struct.
  */
 /*@
   predicate moment(integer t) = 0 <= t <= 4000000000000000000;
@@ -82,7 +82,7 @@ static void set_pace(struct zkr__lease *l)
 {
     int64_t tick = l->terms.tick > 0 ? l->terms.tick : l->session / 2;
     int64_t pause = l->terms.pause > 0 ? l->terms.pause : l->session / 12;
-    /* The leader's ping loop never wakes early but may be late, and the local clock may be fast. */
+    /* The leader's ping loop never wakes early, but it may wake late, and the local clock may be fast. */
     l->gap = tick / 2 + tick / 32;
     /*@ assert 0 <= l->gap <= 86400000000000; */
     l->gap += l->gap / 1000 * (margin(l) > MARGIN_PPM ? margin(l) : 0) / 1000;
@@ -145,8 +145,8 @@ void zkr__lease_end(struct zkr__lease *l)
 }
 
 /*
- * Returns the latest remembered write before number *@at whose answer arrived at @by or earlier, and set *@at to its
- * number. Returns NULL if there is none.
+ * Find the latest remembered write before number *@at whose answer arrived at @by or earlier. Returns the write and
+ * sets *@at to its number, or returns NULL if there is none.
  */
 /*@ requires \valid_read(l) && fits(l) && \valid(at) && \separated(l, at) && *at <= l->count;
     assigns *at;
@@ -169,7 +169,7 @@ find(const struct zkr__lease *l, uint64_t *at, int64_t by)
     return NULL;
 }
 
-/* Returns when the A of the best chain was sent, for a C sent at @sent; 0 = no chain. */
+/* Returns when the A of the best chain was sent if C is sent at @sent, or 0 if there is no chain. */
 /*@ requires \valid_read(l) && fits(l) && moment(sent);
     assigns \nothing;
     ensures moment(\result);
@@ -212,7 +212,7 @@ static void remember(struct zkr__lease *l, struct zkr__write w)
 static void learn(struct zkr__lease *l, int64_t sent, int64_t answered)
 {
     if (l->count == 0) {
-        extend(l, l->last.sent); /* the handshake followed that write */
+        extend(l, l->last.sent); /* the handshake came after that write */
     }
     if (!l->terms.no_stopgap && answered - sent <= l->session / 12) {
         extend(l, sent - l->session / 3 - l->gap);
@@ -240,7 +240,7 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     remember(l, l->last);
 }
 
-/* Returns @due, or a slightly later time that makes the probe the B of one more A. */
+/* Returns @due, or a slightly later time at which the probe can be the B of one more A. */
 /*@ requires \valid_read(l) && fits(l);
     requires -4 * 86400000000000 <= due <= 4000000000000000000 + 4 * 86400000000000;
     assigns \nothing;
@@ -261,9 +261,9 @@ static int64_t aimed(const struct zkr__lease *l, int64_t due)
 int64_t zkr__lease_probe_at(const struct zkr__lease *l)
 {
     if (l->count == 0) {
-        return l->last.sent; /* at once */
+        return l->last.sent; /* now */
     }
-    /* After an idle time, the first C (lease.h) raises the bound a lot, so send it at once. */
+    /* After an idle time, the first C (lease.h) raises the bound a lot, so the client sends it at once. */
     int64_t heard = chain_to(l, l->last.answered);
     if (heard != 0 && heard + sure_span(l) > l->until + l->gap) {
         return l->last.answered;
@@ -286,8 +286,8 @@ bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot)
         return true; /* the next probe alone proves more */
     }
     /*
-     * True if a later A than that of the present bound is remembered, and if its C is answered in time even when B must
-     * first wait for an answer.
+     * Returns true if the client remembers a later A than the A of the present bound, and the answer to its C arrives
+     * in time, even if B must first wait for an answer.
      */
     uint64_t at = l->count;
     const struct zkr__write *a = find(l, &at, l->until - l->gap - 3 * trip);

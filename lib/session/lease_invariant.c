@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 
-/* A margin lengthens the gap by at most half. */
+/* The margin lengthens the gap by at most half. */
 static bool gap_is_of_session(const struct zkr__lease *l)
 {
     int64_t tick = l->terms.tick > 0 ? l->terms.tick : l->session / 2;
@@ -11,7 +11,7 @@ static bool gap_is_of_session(const struct zkr__lease *l)
     return l->gap >= plain && l->gap <= plain + plain / 2;
 }
 
-/* Times are not compared, because a clock that goes back is no fault of this library. */
+/* Times are not compared, because a clock that jumps back is not a fault of this library. */
 const char *zkr__lease_invariant(const struct zkr__lease *l)
 {
     bool none = l->session == 0;

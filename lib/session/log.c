@@ -60,7 +60,7 @@ void zkr__log_line(zkr_client *c, int level, const char *text)
     zkr__dispatch_post(&c->dispatch, &line->call);
 }
 
-/* --- the line of an event --- */
+/* --- the line for an event --- */
 
 struct text {
     size_t len;

@@ -68,7 +68,7 @@ struct zkr__meter *zkr__meter_of(struct zkr__meters *meters, const char *path)
         return ZKR__OWNER_OF(entry, struct zkr__meter, by_path);
     }
     struct zkr__meter *m = meters->count < ZKR__METERS ? make(meters, path) : NULL;
-    meters->other.path = "other"; /* also used if memory for a meter is short */
+    meters->other.path = "other"; /* also used if there is no memory for a meter */
     return m ? m : &meters->other;
 }
 

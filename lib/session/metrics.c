@@ -29,7 +29,7 @@ put(struct out *out, const char *format, ...)
     out->len += len > 0 ? (size_t)len : 0;
 }
 
-/* Avoids floating point, because the program's locale might print a comma. */
+/* Print seconds without floating point, because the program's locale might print a comma. */
 static void put_seconds(struct out *out, int64_t ns)
 {
     const int64_t second = 1000 * ZKR__MS;
@@ -61,7 +61,7 @@ put_family(struct out *out, const char *name, const char *type, const char *help
     put(out, "# HELP %s %s\n", name, help);
 }
 
-/* The labels of a sample; NULL = none. @key and @value are set together. */
+/* The labels of a sample; NULL = none. @key and @value are either both set or both NULL. */
 struct labels {
     const char *path, *key, *value;
 };

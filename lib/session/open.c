@@ -78,7 +78,8 @@ static int check_file(const char *name, size_t len)
 }
 
 /*
- * Check for "CA,CERTIFICATE,KEY[,PASSWORD]" with readable files. Otherwise libzookeeper would fail at each connection.
+ * Check that @cert is "CA,CERTIFICATE,KEY[,PASSWORD]" and that the files can be read. Otherwise libzookeeper would fail
+ * at each connection.
  */
 static int check_tls(const char *cert)
 {
@@ -180,7 +181,7 @@ static bool copy_credentials(zkr_client *c)
     return whole;
 }
 
-/* Copy the data that the options point to, and clear the caller's pointers. */
+/* Copy the data to which the options point, and clear the caller's pointers. */
 static bool copy_pointers(zkr_client *c, const char *servers)
 {
     zkr_client_options *o = &c->options;
@@ -243,7 +244,7 @@ static int begin(zkr_client *c, const struct zkr__env *env)
                                         : "zkr_client_open: cannot start a thread");
     }
     if (!required) {
-        (void)zkr__guardian_join(c); /* only the log reports a failure */
+        (void)zkr__guardian_join(c); /* a failure is only logged */
         zkr__session_guard(c);
     }
     if (rc == ZKR_OK) {
@@ -253,7 +254,7 @@ static int begin(zkr_client *c, const struct zkr__env *env)
     return rc;
 }
 
-/* Destroy a client that the caller never got. */
+/* Destroy a client that the caller did not receive. */
 static void give_back(zkr_client *c)
 {
     zkr__lock(c);
@@ -310,8 +311,8 @@ int zkr_client_open(zkr_client **out,
 enum { QUIESCE_MS = 1000 };
 
 /*
- * zookeeper_close() closes the socket with answers unread. The TCP reset that follows can overtake the last request,
- * which ends the session. So the client first waits for the answers.
+ * zookeeper_close() closes the socket before the answers are read. The TCP reset that follows can overtake the last
+ * request, which ends the session. So the client waits for the answers first.
  */
 static void await_answers(zkr_client *c) ZKR__LOCKED
 {
@@ -336,7 +337,9 @@ static void close_link(zkr_client *c)
     zkr__unlock(c);
 }
 
-/* Fails while recipes use the client. After success no recipe can be created on the client, not even by a callback. */
+/*
+ * Fails while recipes use the client. Once it succeeds, no recipe can be created on the client, not even by a callback.
+ */
 static int begin_closing(zkr_client *c)
 {
     zkr__lock(c);
@@ -369,7 +372,7 @@ int zkr_client_close(zkr_client *c)
     zkr__nearby_end(c);
     zkr__guardian_leave(c);
     zkr__log_leave(c);
-    /* A running callback may still use a claim, even if it has destroyed the claim's recipe. */
+    /* A callback that is still running may use a claim, even if it has destroyed the claim's recipe. */
     zkr__dispatch_stop(&c->dispatch);
     zkr__lock(c);
     zkr__request_finish(c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public functions of a client, except opening and closing. */
+/* The public functions of a client, except those that open and close it. */
 #include <limits.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
     return ZKR_OK;
 }
 
-/* --- callbacks run by the application --- */
+/* --- callbacks that the application runs --- */
 
 static int enter_by_hand(const zkr_client *c, const char *name)
 {

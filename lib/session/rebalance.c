@@ -8,7 +8,7 @@
 #include "session/request.h"
 #include "session/servers.h"
 
-/* The longest random pause before a move, and the pause between checks of whether the client is ready. */
+/* The longest random pause before a move, and the pause between checks of whether the client may leave its server. */
 enum { PAUSE_MS = 10000, LOOK_MS = 5 };
 
 static int64_t part_of_session(const zkr_client *c, int64_t part)
@@ -16,7 +16,7 @@ static int64_t part_of_session(const zkr_client *c, int64_t part)
     return c->session_ms * ZKR__MS / part;
 }
 
-/* Returns how long a move waits until the client is ready to leave its server. */
+/* Returns how long a move waits for a moment when the client may leave its server. */
 static int64_t patience(const zkr_client *c)
 {
     return 2 * c->options.session_timeout_ms * ZKR__MS;
@@ -33,7 +33,7 @@ static size_t count(const char *servers)
     return n;
 }
 
-/* Returns NULL if out of memory. */
+/* Returns NULL if memory runs out. */
 static char *server_at(const char *servers, size_t at)
 {
     for (; at > 0; at--) {
@@ -42,7 +42,10 @@ static char *server_at(const char *servers, size_t at)
     return zkr__mem_copy(servers, strcspn(servers, ",/"));
 }
 
-/* Returns the server of the connection, and its index in *at; NULL if it is not in the list, or if memory is short. */
+/*
+ * Returns the server of the connection, and sets *@at to its index. Returns NULL if the list does not have that server,
+ * or memory runs out.
+ */
 static char *find_home(zkr_client *c, size_t *at) ZKR__LOCKED
 {
     const struct zkr__link *link = c->link;
@@ -57,8 +60,8 @@ static char *find_home(zkr_client *c, size_t *at) ZKR__LOCKED
 }
 
 /*
- * Returns the next server to try, or NULL if all have been tried or memory is short. The server at @home is left out
- * before the choice. Otherwise the server behind it would get twice as many clients.
+ * Returns the next server to try, or NULL if all have been tried or memory runs out. The server at @home is removed
+ * before the choice. Otherwise the server that follows it would get twice as many clients.
  */
 static char *next_server(zkr_client *c, size_t home) ZKR__LOCKED
 {

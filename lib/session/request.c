@@ -17,19 +17,20 @@
 struct zkr__request {
     struct zkr__asker asker; /* identifies the request to the door */
     struct zkr__request *prev,
-        *next; /* in link.pending, client.unsent or client.idle */
+        *next; /* next in link.pending, client.unsent or client.idle */
     struct zkr__link *link;
     zkr__answer_fn fn;
     void *ctx;
-    unsigned tag, ups;      /* ups: link.ups when it was sent */
-    enum zkr__op_kind kind; /* as it was sent */
+    unsigned tag, ups;      /* ups: link.ups at the time of sending */
+    enum zkr__op_kind kind; /* the kind as which it was sent */
     bool container;         /* for PARENT: the node is a container */
-    bool alone;             /* a CREATE that was sent as CREATES */
-    int code, zk_rc;        /* the answer, if the request was not sent */
-    bool answered;          /* zkr__link_fail() answered it; drop ZooKeeper's answer */
-    bool plain;             /* without scratch memory, so it can be reused */
+    bool alone;             /* the request is a CREATE, sent as CREATES */
+    int code, zk_rc;        /* if the request was not sent: its answer */
+    /* Answered by zkr__link_fail(), so ZooKeeper's answer is dropped. */
+    bool answered;
+    bool plain; /* has no scratch memory, so it can be reused */
     bool unwatched;
-    uint32_t watch; /* key of its watch in link.watches; 0 = none */
+    uint32_t watch; /* key of the request's watch in link.watches; 0 = none */
     int64_t sent;
     _Alignas(16) char scratch[];
 };
@@ -48,7 +49,7 @@ static bool is_transaction(enum zkr__op_kind kind)
 /* --- memory --- */
 
 /*
- * The client keeps the memory of this many requests, so that usual requests need no allocation. ZKR__SPARES of them are
+ * The client keeps the memory of this many requests, so that most requests need no allocation. ZKR__SPARES of them are
  * spares for answers.
  */
 enum { IDLE_MAX = 2 * ZKR__SPARES };
@@ -70,7 +71,7 @@ static struct zkr__request *take_idle(zkr_client *c) ZKR__LOCKED
     return r;
 }
 
-/* Does not use the spares. Returns NULL if out of memory. */
+/* Leaves the spares alone. Returns NULL if memory runs out. */
 static struct zkr__request *make_request(zkr_client *c, size_t scratch) ZKR__LOCKED
 {
     if (scratch == 0 && c->idle_count > ZKR__SPARES) {
@@ -119,7 +120,7 @@ bool zkr__request_begin(zkr_client *c)
 
 /* --- answers to requests that were not sent --- */
 
-/* Make the service end the session, because an answer or an event is lost. */
+/* Make the service end the session, because an answer or an event was lost. */
 static void give_up_soon(zkr_client *c) ZKR__LOCKED
 {
     c->overrun = true;
@@ -206,7 +207,7 @@ bool zkr__credible(enum zkr__op_kind kind,
     return kind != ZKR__OP_CHILDREN || are_children(answer);
 }
 
-/* One slow answer counts little, because a stall must not delay later nudges. */
+/* A single slow answer has little weight, because a stall must not delay later nudges. */
 static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
 {
     enum { SMOOTHING = 8 };
@@ -218,7 +219,7 @@ static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
     c->nudge_pause = 0;
 }
 
-/* Only reads count, because a write also waits for the disks of the servers. */
+/* Only reads count, because a write also waits for the servers' disks. */
 static void note_read(zkr_client *c, int64_t took) ZKR__LOCKED
 {
     enum { SLOWLY = 128 };
@@ -227,7 +228,7 @@ static void note_read(zkr_client *c, int64_t took) ZKR__LOCKED
         shorter ? took : c->shortest_trip + (took - c->shortest_trip) / SLOWLY;
 }
 
-/* Report an impossible answer. Its effect is unknown, like that of a lost answer. One log line per handle is enough. */
+/* Report an impossible answer, once per handle. The effect of the request is unknown, as after a lost answer. */
 static void disbelieve(struct zkr__link *link) ZKR__LOCKED
 {
     if (!link->doubted) {
@@ -247,9 +248,9 @@ static void settle_watch(const struct zkr__request *r, int code)
 }
 
 /*
- * A follower also reports an expired session if a transaction creates an ephemeral node and the session is local and
+ * A follower also reports an expired session if a transaction creates an ephemeral node while the session is local and
  * not upgraded. If the session has really expired, the server closes the connection and answers no later write. So a
- * second report on a connection, with an answered write in between, means a local session.
+ * second report on the same connection, after an answered write, means that the session is local.
  */
 static bool is_local(struct zkr__link *link,
                      enum zkr__op_kind kind,
@@ -268,7 +269,7 @@ static bool is_local(struct zkr__link *link,
     return local;
 }
 
-/* Turn the answer to a CREATES request into the answer to the CREATE request for which it was sent. */
+/* Turn the answer to a CREATES request into an answer to the CREATE that was sent as that request. */
 static void as_create(const zkr_client *c, struct zkr__answer *answer)
 {
     if (answer->code == ZKR_OK && answer->name_count == 1) {
@@ -281,7 +282,7 @@ static void as_create(const zkr_client *c, struct zkr__answer *answer)
     answer->name_count = 0;
 }
 
-/* The code of requests that libzookeeper drops when it closes a handle. */
+/* The code for requests that libzookeeper drops when it closes a handle. */
 enum { CLOSING = -116 };
 
 static bool is_lost(const struct zkr__answer *answer)
@@ -289,7 +290,7 @@ static bool is_lost(const struct zkr__answer *answer)
     return answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
 }
 
-/* Record how long the answer took, and what it proves for the lease. */
+/* Record how long the answer took and what it proves for the lease. */
 static void note_times(zkr_client *c,
                        const struct zkr__request *r,
                        const struct zkr__answer *answer) ZKR__LOCKED
@@ -391,7 +392,7 @@ int64_t zkr__patience(const zkr_client *c)
 {
     enum { USUAL_TIMES = 8, LEAST_MS = 20 };
     int64_t usual = zkr__later(USUAL_TIMES * c->round_trip, LEAST_MS * ZKR__MS);
-    int64_t most = c->session_ms * ZKR__MS / 10; /* limit of rule 3 in lease.h */
+    int64_t most = c->session_ms * ZKR__MS / 10; /* the limit of rule 3 in lease.h */
     return c->round_trip > 0 ? zkr__sooner(usual, most) : most;
 }
 
@@ -407,7 +408,7 @@ static bool has_valid_paths(const struct zkr__op *op)
     return valid;
 }
 
-/* libzookeeper also reports a bad argument if it has no memory for the path with its chroot. */
+/* libzookeeper also reports a bad argument if it has no memory to join the chroot and the path. */
 static int refused_code(const struct zkr__op *op, int zk_rc)
 {
     int code = zkr__zk_code(zk_rc);
@@ -416,7 +417,7 @@ static int refused_code(const struct zkr__op *op, int zk_rc)
     return no_room ? ZKR_ENOMEM : code;
 }
 
-/* Returns false if memory to count a needed watch is short. */
+/* Returns false if there is no memory to count a needed watch. */
 static bool
 take_watch(struct zkr__watches *w, const struct zkr__op *op, struct zkr__request *r)
 {
@@ -452,7 +453,7 @@ send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKE
     }
     c->stats.requests++;
     c->unanswered = c->unanswered || is_write(op->kind);
-    /* For the nudge (service.c), if the answer is late. */
+    /* If the answer is late, the service sends a nudge. */
     zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
 }
 
@@ -540,7 +541,8 @@ bool zkr__link_close(struct zkr__link *link)
     door->close(link->zh);
     if (link->tap > 0) {
         bool ended = door->tap_end(link->tap, pending - link->heard + 1);
-        link->settled = ended && !link->broke; /* after a break, no end was sent */
+        /* After a lost request, no end of the session was sent. */
+        link->settled = ended && !link->broke;
     }
     if (link->close_at > 0) {
         zkr__log_slow(-1);

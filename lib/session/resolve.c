@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getaddrinfo() */
+#define _GNU_SOURCE /* for getaddrinfo() */
 
 #include "session/resolve.h"
 
@@ -98,7 +98,7 @@ int zkr__servers_check(const char *servers)
     return ZKR_OK;
 }
 
-/* Append to a list, which is NULL at first. Returns false if out of memory. */
+/* Append to a list, which is NULL at first. Returns false if memory runs out. */
 static bool append(char **list, const char *separator, const char *text)
 {
     const char *before = *list ? *list : "";
@@ -184,8 +184,8 @@ bool zkr__servers_takes(enum zkr__ip ip)
 }
 
 /*
- * Write one address of a server in libzookeeper's format: without brackets around IPv6, because libzookeeper splits at
- * the last colon. Writes "" if the host cannot reach the address. Returns a code of getaddrinfo().
+ * Write one address of a server in libzookeeper's format. IPv6 addresses have no brackets, because libzookeeper splits
+ * at the last colon. Writes "" if the host cannot reach the address. Returns a code of getaddrinfo().
  */
 static int put_address(char text[ADDRESS_MAX],
                        const struct addrinfo *a,
@@ -209,11 +209,11 @@ static int put_address(char text[ADDRESS_MAX],
 }
 
 /*
- * Append all addresses of one server. @ask: also resolve a name. @ipv4: libzookeeper accepts IPv4. Returns a code of
- * getaddrinfo(), for example EAI_MEMORY.
+ * Append all addresses of one server. With @ask, also resolve a name. @ipv4 is true if libzookeeper accepts IPv4.
+ * Returns a code of getaddrinfo(), for example EAI_MEMORY.
  *
- * AI_ADDRCONFIG leaves out IPv4, loopback included, on a host that has no other IPv4 address. But servers and tunnels
- * on loopback work there, too.
+ * On a host whose only IPv4 addresses are loopback, AI_ADDRCONFIG leaves out all IPv4 addresses, including loopback.
+ * But servers and tunnels on loopback work on such a host, too.
  */
 static int resolve_one(const struct server *server, char **list, bool ask, bool ipv4)
 {

@@ -18,7 +18,7 @@
 /* How long to wait for the resolver if the list also has numeric addresses. */
 enum { PATIENCE_MS = 500 };
 
-/* Store an answer. @servers is NULL if no address was found, for the reason @why. */
+/* Store an answer. If no address was found, @servers is NULL, and @why has the reason. */
 static void answer(struct zkr__lookup *l, char *servers, const char *why)
 {
     l->under_way = false;
@@ -29,11 +29,11 @@ static void answer(struct zkr__lookup *l, char *servers, const char *why)
 
 /* A thread that looks up names. */
 struct zkr__resolver {
-    struct zkr__resolver *next; /* in client.resolvers */
+    struct zkr__resolver *next; /* next in client.resolvers */
     zkr_client *c;
     pthread_t thread;
-    unsigned list; /* client.list at its start */
-    bool over;     /* it can be joined */
+    unsigned list; /* client.list when the thread started */
+    bool over;     /* the thread can be joined */
     bool left; /* the client is closed, and the thread has a reference to its memory */
     char servers[];
 };
@@ -94,7 +94,7 @@ static void join(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
     zkr__lock(c);
 }
 
-/* Detach a thread that outlives the close of the client, with a reference to the client's memory. */
+/* Detach a thread that outlives the close of the client. The thread gets a reference to the client's memory. */
 static void leave(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
 {
     LL_DELETE(c->resolvers, r);
@@ -181,11 +181,11 @@ void zkr__lookup_drop(zkr_client *c)
 
 /* --- following changes --- */
 
-/* Pauses between look-ups while there is no connection. */
+/* Limits of the pause between look-ups while there is no connection. */
 enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
-/* How long requests in flight delay the move to other servers, and how often they are checked. */
+/* How long requests in flight may delay the move to other servers, and how often the service checks for them. */
 enum { QUIET_MS = 1000, QUIET_LOOK_MS = 5 };
-/* First pause before a handle gets an update again. The pause doubles each time. */
+/* The first pause before a handle is given an update again. The pause doubles each time. */
 enum { AGAIN_MS = 500 };
 
 static void forget_list(zkr_client *c) ZKR__LOCKED
@@ -234,8 +234,8 @@ void zkr__follow_adopt(zkr_client *c)
 }
 
 /*
- * Give the handle new addresses. A handle without a session is given up instead, because the next one starts with the
- * new addresses.
+ * Give new addresses to the handle. If the handle has no session, the client gives it up instead, because the next
+ * handle starts with the new addresses.
  */
 static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
 {
@@ -261,7 +261,7 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
         return link->check_at;
     }
     if (!zkr__lookup(c)) {
-        return ZKR__NEVER; /* the answer wakes the service */
+        return ZKR__NEVER; /* the answer will wake the service */
     }
     int64_t pause = zkr__later(c->session_ms / 10, CHECK_LEAST_MS);
     pause = c->session_id != 0 ? zkr__sooner(pause, CHECK_MOST_MS) : CHECK_MOST_MS;
@@ -269,9 +269,9 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     char *servers = zkr__lookup_take(c);
     if (servers && !zkr__servers_same(servers, link->servers)) {
         /*
-         * Without @anew libzookeeper may ignore a list that has all addresses of the last one, because
-         * zkr__servers_odd() may repeat an address. While the handle has one server, the new list may be that server
-         * with another port, which libzookeeper does not notice either.
+         * Without @anew libzookeeper may ignore a list that includes all previous addresses, and zkr__servers_odd() may
+         * repeat an address. While the handle has only one server, the new list may be that server with another port,
+         * which libzookeeper does not notice either.
          */
         move(c, servers, link->home || zkr__servers_include(servers, link->servers));
     } else {
@@ -280,10 +280,10 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     return c->link == link ? link->check_at : now;
 }
 
-/* Returns false if the resolver has not answered yet, or has found no address. */
+/* Returns false if the resolver has not answered yet, or found no address. */
 static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
 {
-    c->list_at = ZKR__NEVER; /* the answer wakes the service */
+    c->list_at = ZKR__NEVER; /* the answer will wake the service */
     if (!zkr__lookup(c)) {
         return false;
     }
@@ -301,8 +301,8 @@ static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * The client keeps the update until the handle is connected to one of its servers. A handle that gets the update while
- * it connects may go on with a server of the old list, and then gets the update again.
+ * The client keeps the update until the handle is connected to one of the new servers. A handle that gets the update
+ * while it is connecting may still connect to a server of the old list. It then gets the update again.
  */
 int64_t zkr__follow_list(zkr_client *c, int64_t now)
 {
@@ -321,7 +321,7 @@ int64_t zkr__follow_list(zkr_client *c, int64_t now)
         if (known) {
             forget_list(c);
         }
-        return ZKR__NEVER; /* else wait until the connection breaks */
+        return ZKR__NEVER; /* wait until the connection is lost */
     }
     if (known && now < c->list_at) {
         return c->list_at;
@@ -352,7 +352,7 @@ static int replace_list(zkr_client *c, char **servers, bool numeric) ZKR__LOCKED
     c->list++;
     zkr__support_forget(c);
     zkr__lookup_drop(c);
-    c->lookup.under_way = false; /* its answer would be for the old list */
+    c->lookup.under_way = false; /* this answer would be for the old list */
     forget_list(c);
     c->new_list = true;
     c->open_at = zkr__now(c);

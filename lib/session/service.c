@@ -40,7 +40,7 @@ int64_t zkr__close_dead(zkr_client *c, int64_t by)
             zkr__finish_closed(c, over);
         }
         next = ZKR__NEVER;
-        at = &c->dead; /* the list may have changed */
+        at = &c->dead; /* the list may have changed meanwhile */
     }
     return next;
 }
@@ -75,7 +75,7 @@ static void not_opened(zkr_client *c, const char *cause) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
-/* open_handle has ended the calling thread: start another thread in its place. */
+/* Start another thread, because open_handle has ended the calling thread. */
 static void give_up_thread(zkr_client *c) ZKR__LOCKED
 {
     int error = EAGAIN;
@@ -142,7 +142,7 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
     return c->door->open(&args);
 }
 
-/* Returns NULL if out of memory. */
+/* Returns NULL if memory runs out. */
 static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
 {
     struct zkr__link *link = zkr__mem_alloc(sizeof(*link));
@@ -162,7 +162,10 @@ static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
     return link;
 }
 
-/* Opening may block, so the lock is released meanwhile. The link exists before its first event. */
+/*
+ * Opening a handle may block, so the lock is released meanwhile. The link already exists before its first event
+ * arrives.
+ */
 static void open_link(zkr_client *c) ZKR__LOCKED
 {
     enum { CAUSE_ROOM = 72 };
@@ -208,7 +211,7 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
             (void)snprintf(c->obstacle, sizeof(c->obstacle),
                            "no answer from the resolver for %.140s", c->servers);
         }
-        return next; /* the answer wakes the service */
+        return next; /* the answer will wake the service */
     }
     if (!c->closing) {
         open_link(c);
@@ -217,8 +220,9 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * Give up a handle that gets no session in time. It may have stopped trying an address that works (zkr__servers_odd()
- * describes one cause), while the next handle tries each address again. The limit leaves time for three silent servers.
+ * Give up a handle that gets no session in time. The handle may have stopped trying an address that works
+ * (zkr__servers_odd() describes one cause), but the next handle tries every address again. The limit leaves enough time
+ * for three silent servers.
  */
 static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
 {
@@ -261,7 +265,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (c->session_id == 0) {
         return zkr__sooner(next, run_attempt(c, now));
     }
-    /* No server can report the end, but by now the leader has ended the session. */
+    /* No server can report the end, but by now the leader must have ended the session. */
     int64_t end = c->suspended_at + c->granted_ms * ZKR__MS;
     if (now >= end) {
         zkr__session_over(c, "no server reached for a session timeout");
@@ -270,7 +274,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return zkr__sooner(end, next);
 }
 
-/* Returns when to check for warnings again (CLOCK_BOOTTIME). A lease that has ended needs no warning. */
+/* Returns when to check for warnings again (CLOCK_BOOTTIME). If the lease has ended, nothing needs a warning. */
 static int64_t run_warnings(zkr_client *c, int64_t boot) ZKR__LOCKED
 {
     bool runs = c->up->lease_runs && zkr__lease_alive(&c->lease, boot);
@@ -290,7 +294,7 @@ static int64_t run_lease(zkr_client *c) ZKR__LOCKED
     }
     if (c->stats.held > 0 && !zkr__lease_alive(&c->lease, boot) &&
         !zkr__session_cut_short(c)) {
-        c->up->lease_expired(c->engine); /* nothing is held afterwards */
+        c->up->lease_expired(c->engine); /* after this, nothing is held */
     }
     if (c->stats.held == 0 && c->prepared == 0) {
         return ZKR__NEVER;
@@ -327,10 +331,10 @@ static void keep_alive(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * Send a nudge: a read behind a request whose answer is late. A server may forget a lone write until another request
- * arrives (ZOOKEEPER-4537). Besides, libzookeeper sends no pings while a request waits, but the session and rule 3 of
- * the lease need them. On a connection that the client will leave once nothing is in flight, only requests that a
- * caller waits for are nudged.
+ * Send a nudge, which is a read behind a request whose answer is late. A server may leave a lone write unanswered until
+ * another request arrives (ZOOKEEPER-4537). Also, libzookeeper sends no pings while a request waits, but the session
+ * and rule 3 of the lease need them. If the client will leave the connection as soon as no request is in flight, it
+ * nudges only requests that a caller waits for.
  */
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
@@ -352,7 +356,7 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * Send a read in place of a ping: libzookeeper's ping interval follows the timeout in force, but rule 3 of the lease
+ * Send a read in place of a ping. libzookeeper's ping interval follows the current timeout, but rule 3 of the lease
  * needs the interval of the shortest timeout.
  */
 static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
@@ -369,7 +373,7 @@ static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
     return now + pause;
 }
 
-/* Give up the session, because an answer could not be stored: see zkr__submit(). */
+/* Give up the session because an answer could not be stored (see zkr__submit()). */
 static void give_up(zkr_client *c) ZKR__LOCKED
 {
     c->overrun = false;
@@ -406,7 +410,7 @@ void zkr__service_run(zkr_client *c)
     next = zkr__sooner(next, run_nudge(c, zkr__now(c)));
     next = zkr__sooner(next, run_ping(c, zkr__now(c)));
     next = zkr__sooner(next, zkr__guardian_look(c, zkr__now(c)));
-    /* The lock was released at times, and meanwhile something may have become due sooner. */
+    /* At times the lock was released, and something may have become due sooner meanwhile. */
     c->service_at = zkr__sooner(c->service_at, next);
     zkr__service_rests(c);
 }
@@ -439,7 +443,8 @@ void zkr__service_stop(zkr_client *c)
     c->closing = true;
     zkr__cv_signal(&c->service_cv);
     while (c->service_started && !c->service_over) {
-        (void)zkr__wait(c, &c->changed, ZKR__NEVER); /* c->service may change */
+        /* c->service may change meanwhile. */
+        (void)zkr__wait(c, &c->changed, ZKR__NEVER);
     }
     zkr__unlock(c);
     if (c->service_started) {

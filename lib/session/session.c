@@ -12,7 +12,7 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-/* Check that session, lease and link agree, at each new connection. */
+/* Check at each new connection that session, lease and link agree. */
 static void check_session(zkr_client *c) ZKR__LOCKED
 {
     ZKR__MUST_NOT(c, zkr__lease_invariant(&c->lease));
@@ -45,7 +45,7 @@ static void session_begins(zkr_client *c, const struct zkr__link *link) ZKR__LOC
     check_session(c);
 }
 
-/* Each connection negotiates the timeout anew, and the servers' limits may have changed. */
+/* Each connection negotiates the timeout anew, and the limits of the servers may have changed. */
 static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LOCKED
 {
     int64_t before = c->granted_ms;
@@ -65,8 +65,8 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
 }
 
 /*
- * Hand in the credentials, which precede all later requests. A refusal arrives as a session event. libzookeeper does
- * not accept credentials if the connection has broken again meanwhile.
+ * Pass the credentials to libzookeeper, before any later request. A refusal arrives as a session event. If the
+ * connection has been lost again meanwhile, libzookeeper does not accept credentials.
  */
 static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -81,15 +81,15 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
 
 /*
  * Returns why the client must refuse this session, or NULL if it need not. With a timeout out of range, requests would
- * be sent without a pause, or waits would not end. A session with id 0 would seem to own every node that is not
- * ephemeral. And the lease must know the shortest timeout granted.
+ * be sent without a pause, or waits would not end. In a session with ID 0, every node that is not ephemeral would seem
+ * to be our own. And the lease must know the shortest timeout granted.
  *
- * The client reads the timeout of a connection when it gets the event that the connection is up. By then libzookeeper
- * may have the next connection, and return the timeout of that one. The reading is right if a request made after it
- * completes, by an answer or by the end of the connection, before the client gets the event of the next connection,
- * because events arrive in order. Only the first connection must be checked in this way. Each later handshake asks for
- * the timeout granted to the previous one (prime_connection() in zookeeper.c), so a shorter timeout stays, unless one
- * server's minimum is above another's maximum.
+ * The client reads the timeout of a connection when the event of that connection arrives. By then libzookeeper may have
+ * the next connection, and may return the timeout of that one. The value is right if a request that was made after it
+ * was read completes, by an answer or by the end of the connection, before the event of the next connection arrives,
+ * because events arrive in order. Only the first connection needs this check. Each later handshake asks for the timeout
+ * granted to the previous connection (prime_connection() in zookeeper.c), so a shorter timeout stays in force, unless
+ * the minimum of one server is above the maximum of another.
  */
 static const char *session_fault(const zkr_client *c, const struct zkr__link *link)
 {
@@ -113,7 +113,7 @@ void zkr__open_later(zkr_client *c, const char *why)
                   "again_in_ms=%lld", (long long)(pause / ZKR__MS));
 }
 
-/* Give up the session and its handle, because libzookeeper already uses the values it got. */
+/* Give up the session and its handle, because libzookeeper already uses the values that it received. */
 static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
 {
     if (c->session_id != 0) {
@@ -124,10 +124,13 @@ static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
-/* Send nothing on a handle without its credentials, because a request refused then would count as refused for good. */
+/*
+ * Send nothing on a handle without its credentials. A request that the server refused for lack of credentials would
+ * count as refused for good.
+ */
 static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 {
-    if (code == ZKR_ECONNLOSS) { /* a session event follows */
+    if (code == ZKR_ECONNLOSS) { /* a session event will follow */
         c->suspended_at = zkr__now(c);
         zkr__wake_by(c, c->suspended_at);
     } else {
@@ -135,10 +138,10 @@ static void stay_out(zkr_client *c, int code) ZKR__LOCKED
     }
 }
 
-/* From here on requests may be sent. */
+/* From here on, requests may be sent. */
 static void come_up(zkr_client *c) ZKR__LOCKED
 {
-    /* A handle may come up again without having gone down: zk_real.c. */
+    /* A handle may report a connection again without having reported a loss (zk_real.c). */
     ZKR__MUST(c, c->link && c->session_id != 0);
     c->obstacle[0] = '\0';
     c->open_failures = 0;
@@ -154,7 +157,7 @@ static void on_first_answer(void *ctx,
                             unsigned connection,
                             const struct zkr__answer *answer) ZKR__LOCKED
 {
-    enum { API_ERROR = -100, REFUSED = -115 /* ZAUTHFAILED: an event reports it */ };
+    enum { API_ERROR = -100, REFUSED = -115 /* ZAUTHFAILED; an event reports it */ };
     zkr_client *c = ctx;
     bool over = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
     bool late = !c->link || connection != (unsigned)c->connections;
@@ -173,9 +176,10 @@ static void on_first_answer(void *ctx,
 }
 
 /*
- * Send the first request of a connection. A server may accept credentials silently. A server that refuses them says so,
- * and answers no later request. So any answer proves that the credentials were accepted. It also proves that the
- * timeout was read in time (session_fault()). Only ClickHouse Keeper has this node.
+ * Send the first request of a connection. A server may accept credentials silently. A server that refuses them reports
+ * that, and does not answer later requests. So any answer proves that the credentials were accepted. It also proves
+ * that the timeout was read in time (session_fault()). The request also identifies ClickHouse Keeper, the only server
+ * that has this node.
  */
 static void ask_first(zkr_client *c) ZKR__LOCKED
 {
@@ -184,8 +188,9 @@ static void ask_first(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * Detect a server, or a proxy in front of it, that accepts connections and then drops each, because of libzookeeper's
- * first packet or for no known reason. Each connection renews the session, so the session would never end.
+ * Returns whether a server, or a proxy in front of it, accepts connections and then drops each one, because of
+ * libzookeeper's first packet or for an unknown reason. Each connection renews the session, so the session would never
+ * end.
  */
 static bool is_unheard(const zkr_client *c)
 {
@@ -205,8 +210,8 @@ void zkr__session_guard(zkr_client *c)
 }
 
 /*
- * Before the credentials are accepted the client sends nothing else, which zkr__zk_multi_submit() relies on. An
- * open_handle may have added credentials of its own.
+ * Before the credentials are accepted, the client sends nothing else. zkr__zk_multi_submit() relies on that. An
+ * open_handle function may have added credentials of its own.
  */
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -241,7 +246,8 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     }
     bool credentials = c->auth_count > 0 || c->options.open_handle;
     if (credentials) {
-        zkr__session_down(c); /* a handle can come up again without having gone down */
+        /* A handle can connect again without having reported a loss. */
+        zkr__session_down(c);
     }
     ask_first(c);
     if (!credentials) {
@@ -269,8 +275,8 @@ void zkr__session_down(zkr_client *c)
 
 /*
  * Closing the handle ends the session, and lets the guardian end it. But the application may rely on its holds until
- * the promised time or, without probes, for a session timeout. So if the session may live on at the servers, the handle
- * stays open until then, whatever has ended the session here. A table in lib/README.md lists the reasons.
+ * the promised time or, without probes, for a session timeout. So if the session may still be alive at the servers, the
+ * handle stays open until then, whatever the reason for the end here. A table in lib/README.md lists the reasons.
  */
 static void close_later(zkr_client *c) ZKR__LOCKED
 {
@@ -281,7 +287,7 @@ static void close_later(zkr_client *c) ZKR__LOCKED
     }
 }
 
-/* Servers that apply the timeout end the session no earlier than one timeout after they answered a write. */
+/* Servers that obey the timeout end a session no earlier than one timeout after they answered a write. */
 static struct zkr__ended look_at_end(const zkr_client *c) ZKR__LOCKED
 {
     const struct zkr__lease *lease = &c->lease;
@@ -298,7 +304,7 @@ static struct zkr__ended look_at_end(const zkr_client *c) ZKR__LOCKED
 
 /*
  * Returns the pause before the next session. Servers that lack an operation close the connection instead of answering.
- * If they also give each connection a new session, every attempt costs them a write to create it.
+ * If such servers also give each connection a new session, each attempt costs them the write that creates it.
  */
 static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
 {
@@ -326,7 +332,8 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     ZKR__MUST(c, link->c == c && link->close_at == 0);
     ZKR__MUST(c, (c->session_id == 0) == (c->lease.session == 0));
     c->ended = look_at_end(c);
-    bool held = c->stats.held > 0 || c->broken; /* the count itself may be wrong */
+    /* After a fault, the count itself may be wrong. */
+    bool held = c->stats.held > 0 || c->broken;
     if (c->session_id != 0 && held && !link->settled) {
         close_later(c);
     }
@@ -343,7 +350,8 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     int64_t pause = pause_after_end(c);
     c->link = NULL;
     /*
-     * If earlier requests have no answer yet, the close may get none either. Pending deletes depend on the close, too.
+     * If earlier requests are still unanswered, the close may get no answer either. Pending deletes depend on the
+     * close, too.
      */
     link->settled = link->settled || (zkr__connected(c) && !link->pending &&
                                       c->stats.pending_deletes == 0);
@@ -402,7 +410,7 @@ void zkr__session_refused(zkr_client *c, const char *why)
     }
 }
 
-/* ClickHouse Keeper may still have nodes of earlier sessions, so it gets no tap. */
+/* ClickHouse Keeper may still have nodes of earlier sessions, so the client makes no tap for it. */
 bool zkr__session_tap(zkr_client *c)
 {
     struct zkr__link *link = c->link;
@@ -415,7 +423,7 @@ bool zkr__session_tap(zkr_client *c)
     return tap > 0;
 }
 
-/* Close a handle that was opened to learn whether the session is over. */
+/* Close a handle that was opened to learn whether the session has ended. */
 static void end_again(struct zkr__link *link, bool over) ZKR__LOCKED
 {
     zkr_client *c = link->c;
@@ -458,7 +466,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
     }
 }
 
-/* Keep the event that the session came up, and the last event after it. Other events make no difference. */
+/* Keep the event that the session is connected, and the last event after that. Other events make no difference. */
 static void remember(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     bool came_up = link->early_count > 0 && link->early[0] == ZKR__SESSION_UP;
@@ -474,7 +482,7 @@ void zkr__link_opened(struct zkr__link *link)
     }
 }
 
-/* Never blocks: the thread that opens the handle may close it again, and wait for this thread. */
+/* Must not block, because the thread that opens the handle may close it again, and then waits for this thread. */
 void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event event)
 {
     struct zkr__link *link = ZKR__OWNER_OF(owner, struct zkr__link, owner);

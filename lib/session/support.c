@@ -7,17 +7,17 @@
 #include "session/request.h"
 
 /*
- * libzookeeper's codes for a connection that was closed; one that timed out has another code. libzookeeper reports
- * RUNTIME_INCONSISTENCY if a refusal precedes the answers to earlier requests, because it takes the refusal for the
- * first of those answers.
+ * libzookeeper's codes for a connection that the server closed. A connection that timed out has another code.
+ * libzookeeper reports RUNTIME_INCONSISTENCY if a refusal arrives before the answers to earlier requests, because it
+ * takes the refusal for the first of those answers.
  */
 enum { CONNECTION_LOSS = -4, RUNTIME_INCONSISTENCY = -2 };
 
 /* --- before a request is sent --- */
 
 /*
- * ClickHouse Keeper had create2 before it had containers, and gives each connection a new session. So trying an
- * operation that it lacks would cost all holds. Other servers keep the session.
+ * ClickHouse Keeper supported create2 before it supported containers, and it gives each connection a new session. So
+ * trying an operation that it lacks would cost all holds. Other servers keep the session.
  */
 static bool is_risky(const zkr_client *c, const struct zkr__support *s)
 {
@@ -64,8 +64,8 @@ static void find_missing(zkr_client *c, struct zkr__support *s) ZKR__LOCKED
 }
 
 /*
- * After two closes in a row the operation counts as missing. If both were an accident, little is lost, because a
- * transaction creates a node as well.
+ * After two closes in a row, the operation counts as missing. If both closes had another cause, little is lost, because
+ * a transaction creates a node as well.
  */
 static void
 count_close(zkr_client *c, struct zkr__support *s, int64_t connection) ZKR__LOCKED
@@ -92,7 +92,7 @@ void zkr__support_learn(zkr_client *c,
     struct zkr__support *s = container ? &c->containers : &c->create2;
     if (answer->zk_rc == ZKR__UNIMPLEMENTED) {
         find_missing(c, s);
-        /* The server did nothing, so the caller can try again without the operation. */
+        /* The server did nothing, so the caller can retry without the operation. */
         answer->code = ZKR_EZK(ZKR__THROTTLED);
     } else if (answer->zk_rc == CONNECTION_LOSS ||
                answer->zk_rc == RUNTIME_INCONSISTENCY) {

@@ -7,17 +7,17 @@
 #include "base/table.h"
 
 /*
- * A watched path, identified by its hash. The chance that two of ten thousand paths share a hash is 1%; then some bytes
- * are not counted.
+ * A watched path, identified by its hash. The chance that two of ten thousand paths share a hash is 1%. If two do, some
+ * bytes are not counted.
  */
 struct zkr__watch_cell {
     uint32_t key;        /* 0 = empty */
-    uint32_t bytes : 15; /* 0 = reserved; a longer path is not watched */
-    uint32_t asked : 15; /* requests without an answer */
+    uint32_t bytes : 15; /* 0 = only reserved; a longer path is not watched */
+    uint32_t asked : 15; /* number of requests without an answer */
     bool set : 1, spare : 1;
 };
 
-/* ASKED_MAX: every claim of a client may have a request for the same path. */
+/* ASKED_MAX is large enough for every claim of a client to have a request for the same path. */
 enum { BYTES_MAX = (1 << 15) - 1, ASKED_MAX = BYTES_MAX };
 
 enum { LEAST_ROOM = 64, LENGTH_BYTES = 4 };
@@ -36,7 +36,7 @@ static size_t home_of(uint32_t key, size_t room)
     return (key ^ key >> 16) & (room - 1);
 }
 
-/* Returns the cell where @key is, or belongs. */
+/* Returns the cell that has @key, or the cell in which @key belongs. */
 static size_t place_of(const struct zkr__watch_cell *cells, size_t room, uint32_t key)
 {
     size_t at = home_of(key, room);
@@ -76,7 +76,7 @@ static bool grow(struct zkr__watches *w)
     return true;
 }
 
-/* Empty a cell. Cells behind it move up, so that a search from their home still finds them. */
+/* Empty a cell. Cells behind it move up, so that searches still find them. */
 static void empty(struct zkr__watches *w, struct zkr__watch_cell *cell)
 {
     size_t hole = (size_t)(cell - w->cells), mask = w->room - 1;
@@ -91,7 +91,7 @@ static void empty(struct zkr__watches *w, struct zkr__watch_cell *cell)
     w->count--;
 }
 
-/* The counter of needed or of spare watches. */
+/* Returns the counter of needed watches or of spare watches. */
 static int64_t *bytes_with(struct zkr__watch_bytes *bytes, bool spare)
 {
     return spare ? &bytes->spare : &bytes->needed;

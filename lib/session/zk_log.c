@@ -10,7 +10,7 @@
 #include "session/log.h"
 
 static pthread_mutex_t takers_mu = PTHREAD_MUTEX_INITIALIZER;
-static zkr_client *takers; /* list, by client.next_log */
+static zkr_client *takers; /* list, linked by client.next_log */
 static pthread_once_t forks = PTHREAD_ONCE_INIT;
 
 /* --- repeated lines --- */
@@ -83,7 +83,7 @@ void zkr__log_foreign(int slot, int level, const char *line)
     (void)pthread_mutex_unlock(&takers_mu);
 }
 
-static int holding; /* threads between hold and let_go */
+static int holding; /* number of threads between hold and let_go */
 static _Thread_local bool holds;
 
 void zkr__log_hold(void)
@@ -108,7 +108,7 @@ static void wait_for_holders(void)
     }
 }
 
-static int slow; /* handles given up but not closed */
+static int slow; /* number of handles that are given up but not closed */
 
 void zkr__log_slow(int more)
 {
@@ -158,12 +158,12 @@ void (*zkr__log_callback(int slot))(const char *line)
     return slot == ZKR__LOG_NO_SLOT ? drop_line : pass[slot];
 }
 
-/* --- fork: the child has no clients, and must find neither takers_mu nor the lock in localtime_r() locked --- */
+/* --- fork: the child has no clients, and must find takers_mu and the lock in localtime_r() unlocked --- */
 
-extern ZooLogLevel logLevel; /* libzookeeper has no function to read it */
+extern ZooLogLevel logLevel; /* libzookeeper has no function that returns it */
 static ZooLogLevel paused_at;
 
-/* From here on libzookeeper begins no line. Lines already begun get time to leave localtime_r(). */
+/* From here on, libzookeeper begins no line. Lines that it has begun get time to leave localtime_r(). */
 void zkr__log_hush(void)
 {
     enum { TURNS = 3, TURN_NS = 50000 };
@@ -175,7 +175,7 @@ void zkr__log_hush(void)
     zoo_set_debug_level((ZooLogLevel)0);
     for (int i = 0; i < TURNS; i++) {
         /*
-         * One turn each for a thread that has read the level, a thread that waits for the lock, a thread that formats.
+         * Three turns: for a thread that has read the level, for one that waits for the lock, and for one that formats.
          */
         (void)nanosleep(&turn, NULL);
         (void)localtime_r(&now, &unused);
@@ -205,8 +205,8 @@ static void prepare_for_forks(void)
 /* --- joining and leaving --- */
 
 /*
- * The level is INFO whatever the clients want, because zkr__log_hold() needs INFO lines. DEBUG is excluded because a
- * DEBUG line at the close of a handle reads freed memory (ZOOKEEPER-4809).
+ * The level is at least INFO, whatever the clients want, because zkr__log_hold() needs INFO lines. DEBUG is never set,
+ * because a DEBUG line at the close of a handle reads freed memory (ZOOKEEPER-4809).
  */
 static void set_level(void)
 {
@@ -217,7 +217,7 @@ static void set_level(void)
 
 void zkr__log_join(zkr_client *c)
 {
-    /* Needed even without options.log, because libzookeeper logs anyway. */
+    /* Needed even without options.log, because libzookeeper always logs. */
     (void)pthread_once(&forks, prepare_for_forks);
     c->log_slot = ZKR__LOG_NO_SLOT;
     if (!c->options.log) {

@@ -12,24 +12,24 @@
 #include "session/zk_value.h"
 
 /*
- * A create in a transaction answers no Stat, so the answer to a CREATES lacks the czxid of its nodes. Therefore its
- * last three operations create a node, set it and delete it. No client ever sees that node, and the set answers a Stat
- * whose mzxid is the zxid of the transaction.
+ * In a transaction, a create returns no Stat, so the answer to a CREATES lacks the czxid of its nodes. Therefore the
+ * last three operations of a CREATES create a node, set its data and delete it. No client ever sees that node, and the
+ * set returns a Stat whose mzxid is the zxid of the transaction.
  */
 enum { STAMP_OPS = 3 };
 
 /*
- * Scratch memory of a request: this struct and the operations. Behind them are, for a MULTI, a Stat for each of the
- * caller's operations and their buffers; for a CREATES, a struct made.
+ * Scratch memory of a request: this struct and the operations. For a MULTI, a Stat for each of the caller's operations
+ * and their buffers follow. For a CREATES, a struct made follows.
  */
 struct multi {
     int count;              /* number of results */
-    size_t first, op_count; /* the caller's operations among them */
-    struct made *made;      /* CREATES */
+    size_t first, op_count; /* which of the operations are the caller's */
+    struct made *made;      /* of a CREATES */
     zoo_op_result_t results[];
 };
 
-/* The nodes that a CREATES has made. The text of the paths follows. */
+/* The nodes that a CREATES has created. The text of their paths follows. */
 struct made {
     struct Stat stamp;
     size_t count;
@@ -82,7 +82,7 @@ size_t zkr__zk_scratch(const struct zkr__op *op)
 
 /* --- sending --- */
 
-/* Add the caller's operations, with buffers and Stats in the scratch memory in place of the caller's. */
+/* Add the caller's operations, but with buffers and Stats in the scratch memory. */
 static void put_caller_ops(struct multi *m, const struct zkr__op *op)
 {
     zoo_op_t *to = ops_of(m) + m->first;
@@ -101,12 +101,12 @@ static void put_caller_ops(struct multi *m, const struct zkr__op *op)
     }
 }
 
-/* A server's code for a transaction that it did not read; newer headers have a name for it. */
+/* A server's code for a transaction that it has not read. Newer headers have a name for this code. */
 enum { THROTTLED = -127 };
 
 /*
- * Did a server read the operations? If not, libzookeeper gives all of them the code of the transaction. If so,
- * operations behind the one that failed have ZRUNTIMEINCONSISTENCY.
+ * Returns whether a server has read the operations. If not, libzookeeper gives all of them the code of the transaction.
+ * If so, the operations after the failed one have ZRUNTIMEINCONSISTENCY.
  */
 static bool looked_at(const struct multi *m, int rc)
 {
@@ -127,7 +127,7 @@ static size_t failed_at(const struct multi *m)
     return SIZE_MAX;
 }
 
-/* Preset the codes, because libzookeeper leaves the code of a result that the answer lacks as it is. */
+/* Set the codes in advance, because libzookeeper does not change a result that the answer lacks. */
 static void expect_results(struct multi *m)
 {
     for (int i = 0; i < m->count; i++) {
@@ -135,7 +135,7 @@ static void expect_results(struct multi *m)
     }
 }
 
-/* Returns the answer of the transaction, which succeeded only if each of its operations did. */
+/* Returns the answer of the transaction. The transaction has succeeded only if each of its operations has. */
 static struct zkr__answer answer_of(const struct multi *m, int rc)
 {
     struct zkr__answer a = {
@@ -183,7 +183,7 @@ static void put_creates(struct multi *m, const struct zkr__op *op)
         made->paths[i] = text;
         text += room;
     }
-    /* No node has this path, because the created nodes have a number behind it. */
+    /* No node has this path, because the names of the created nodes end in a number. */
     const char *stamp = op->creations[0].path;
     zoo_create_op_init(&ops[count], stamp, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     zoo_set_op_init(&ops[count + 1], stamp, NULL, -1, -1, &made->stamp);
@@ -233,10 +233,10 @@ static int submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 }
 
 /*
- * On a handle that has ended, libzookeeper refuses an operation, and for each operation after it frees a pointer that
- * was never set. So the handle must not end while operations are packed. A server can end a session only when the
- * handle reconnects, which zkr__log_hold() delays. Refused credentials end a connected handle, so session.c sends
- * nothing until they are accepted. One case is left: the handle has reconnected unnoticed, and its credentials are no
+ * On a handle that has ended, libzookeeper refuses an operation, and for each later operation frees a pointer that was
+ * never set. So the handle must not end while operations are packed. A server can end a session only when the handle
+ * reconnects, which zkr__log_hold() delays. A refusal of the credentials ends a connected handle, so session.c sends
+ * nothing until they are accepted. One case remains: the handle has reconnected unnoticed, and its credentials are no
  * longer valid.
  */
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)

@@ -18,10 +18,12 @@
 #include "session/zk_tap.h"
 #include "session/zk_value.h"
 
-/* Part of libzookeeper since 3.7; open_real() explains its use. Weak, for older versions of libzookeeper. */
+/*
+ * Part of libzookeeper since 3.7. open_real() explains its use. The symbol is weak, for older versions of libzookeeper.
+ */
 #pragma weak zoo_set_servers_resolution_delay
 
-/* --- answers: a Stat counts on success only --- */
+/* --- answers: the Stat is valid on success only --- */
 
 static struct zkr__answer answer_of(int rc, const struct Stat *stat)
 {
@@ -72,8 +74,8 @@ static void done_exists(int rc, const struct Stat *stat, const void *asker)
 }
 
 /*
- * Returns the number of the next child. Servers number children by the count of all children ever made
- * (PrepRequestProcessor). The cversion that they return is twice that count, less the number of present children
+ * Returns the number of the next child. Servers number a child by the count of all children ever created
+ * (PrepRequestProcessor). The cversion that they return is twice that count minus the number of current children
  * (DataNode.copyStat), in 32 bits.
  */
 static int64_t next_number(const struct Stat *stat)
@@ -126,7 +128,7 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
     (void)zh;
     (void)state;
     if (type == ZOO_SESSION_EVENT) {
-        return; /* on_session() gets it, too */
+        return; /* on_session() gets this event, too */
     }
     struct zkr__handle_owner *owner = ctx;
     owner->node(owner, path,
@@ -158,7 +160,7 @@ static int submit_op(void *handle,
     case ZKR__OP_CHILDREN:
         return zoo_awget_children2(zh, op->path, watcher, owner, done_names, asker);
     case ZKR__OP_GET:
-        /* On a missing node exists() would leave a watch until the node appears, but get() leaves none. */
+        /* For a missing node, exists() would leave a watch until the node is created, but get() leaves none. */
         return zoo_awget(zh, op->path, watcher, owner, done_data, asker);
     case ZKR__OP_SYNC:
         return zoo_async(zh, op->path, done_string, asker);
@@ -180,7 +182,7 @@ static int submit_real(void *zh,
                        struct zkr__handle_owner *owner)
 {
     int rc = submit_op(zh, op, asker, owner);
-    /* The session event arrives later. */
+    /* The session event will arrive later. */
     bool refused = rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE;
     return refused ? ZAUTHFAILED : rc;
 }
@@ -205,7 +207,8 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
 }
 
 /*
- * ZooKeeper's header declares this function only together with OpenSSL's headers. Weak, because most libraries lack it.
+ * ZooKeeper's header declares this function only together with OpenSSL's headers. The symbol is weak, because most
+ * builds of libzookeeper lack it.
  */
 zhandle_t *zookeeper_init_ssl(const char *host,
                               const char *cert,
@@ -221,8 +224,8 @@ bool zkr__zk_has_tls(void)
 }
 
 /*
- * zookeeper_init_ssl() splits its argument with strtok(), so only one thread may run it at a time. It takes no log
- * callback, so without the hush its lines would go to stderr until the handle has one.
+ * zookeeper_init_ssl() splits its argument with strtok(), so only one thread at a time may run it. It takes no log
+ * callback, so without the hush its lines would go to stderr until the handle has a callback.
  */
 static zhandle_t *
 open_tls(const struct zkr__open_args *args, const char *servers, log_callback_fn log)
@@ -238,7 +241,7 @@ open_tls(const struct zkr__open_args *args, const char *servers, log_callback_fn
     return zh;
 }
 
-/* The repeated address varies, to spread the load over the servers. */
+/* The repeated address varies, so that the load is spread over the servers. */
 static char *odd_list(const char *servers)
 {
     return zkr__servers_odd(servers, (unsigned)(zkr__clock_now() / 1000));
@@ -286,7 +289,7 @@ static void free_list(void *opening, bool cut)
 static void *open_real(const struct zkr__open_args *args)
 {
     struct opening o = {.args = args, .log = zkr__log_callback(args->log_slot)};
-    /* libzookeeper ends the program if it cannot start its two threads. */
+    /* If libzookeeper cannot start its two threads, it ends the program. */
     int error = zkr__thread_try_two();
     if (error != 0) {
         errno = error;
@@ -299,8 +302,8 @@ static void *open_real(const struct zkr__open_args *args)
     }
     zkr__thread_call(open_list, free_list, &o);
     /*
-     * By default libzookeeper resolves names again on each turn of its IO loop, which halves the throughput and loses
-     * the session in an outage of DNS. This library passes numeric addresses, which it resolves before each session.
+     * By default, libzookeeper resolves the names again on each turn of its IO loop. That halves the throughput, and an
+     * outage of DNS costs the session. This library passes numeric addresses, which it resolves before each session.
      */
     if (o.zh && zoo_set_servers_resolution_delay) {
         (void)zoo_set_servers_resolution_delay(o.zh, -1);
@@ -315,7 +318,9 @@ static void close_real(void *zh)
 
 static int add_auth_real(void *zh, const char *scheme, const void *cert, size_t len)
 {
-    /* No completion, because it would run with the handle's lock held. A refusal arrives as a session event. */
+    /*
+     * There is no completion, because it would run with the handle's lock held. A refusal arrives as a session event.
+     */
     return zoo_add_auth(zh, scheme, cert, (int)len, NULL, NULL);
 }
 
@@ -341,27 +346,27 @@ static bool connected_to_real(void *zh, const char *servers)
     return zkr__servers_has(servers, address, strlen(address));
 }
 
-/* An address without a server, where a connection fails at once. */
+/* An address without a server. A connection to it fails at once. */
 #define NOWHERE "127.255.255.254:9"
 
 /*
- * libzookeeper keeps the chroot, and does not compare ports. It ignores a list that is as long as the last one and has
- * all its addresses, even if the list repeats an address. To make it accept such a list, this function sets another
- * list in between.
+ * libzookeeper keeps the chroot, and does not compare ports. It ignores a list that is as long as the previous list and
+ * has the same addresses, even if the list repeats an address. To make libzookeeper accept such a list, this function
+ * sets another list in between.
  *
- * A connected handle whose server is not in the new list closes its connection in this thread, while its IO thread may
- * be using it, and reports nothing. The requests in flight fail with the next answer on the new connection, which is
- * not theirs. At times the IO thread reads the list without the lock that guards it (ZOOKEEPER-4699, for one). The only
- * remedy is to call this rarely, and with nothing in flight.
+ * A connected handle whose server is not in the new list closes its connection in this thread, even while its IO thread
+ * is using that connection, and reports nothing. The requests in flight fail at the next answer on the new connection,
+ * which belongs to another request. At times the IO thread reads the list without the lock that guards it
+ * (ZOOKEEPER-4699, for example). The only remedy is to call this function rarely, and with no request in flight.
  */
 static bool set_servers_real(void *zh, const char *servers, bool anew)
 {
     char *addresses = odd_list(servers);
     if (!addresses) {
-        return false; /* the caller tries again later */
+        return false; /* the caller will try again later */
     }
     addresses[strcspn(addresses, "/")] = '\0';
-    zkr__log_hush(); /* the IO thread may log the list that is freed here */
+    zkr__log_hush(); /* the IO thread may be logging the list that is freed here */
     if (anew) {
         (void)zoo_set_servers(zh, zkr__servers_takes(ZKR__IPV4) ? NOWHERE
                                                                 : "::ffff:" NOWHERE);
@@ -370,7 +375,7 @@ static bool set_servers_real(void *zh, const char *servers, bool anew)
     zkr__log_speak();
     zkr__mem_free(addresses);
     bool left = zoo_state(zh) != ZOO_CONNECTED_STATE;
-    /* Wake the IO thread, which may wait on the socket that was just closed. */
+    /* Wake the IO thread, which may be waiting on the socket that was just closed. */
     (void)zoo_aexists(zh, "/", 0, ignore_stat, NULL);
     return left;
 }

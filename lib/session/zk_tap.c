@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* syscall() */
+#define _GNU_SOURCE /* for syscall() */
 
 #include "session/zk_tap.h"
 
@@ -47,7 +47,8 @@ static int count_descriptors(bool (*fn)(int fd, void *ctx), void *ctx)
 
 /*
  * The descriptors belong to the whole process, and other threads may close them meanwhile. That is no race here, but
- * ThreadSanitizer, which intercepts libc functions, would report one. So the code uses links and plain system calls.
+ * ThreadSanitizer, which intercepts libc functions, would report one. So the code reads links, and makes system calls
+ * directly.
  */
 static bool read_link(int fd, char target[LINK_ROOM])
 {
@@ -68,7 +69,7 @@ static bool is_socket(int fd)
 struct search {
     struct sockaddr_storage peer;
     socklen_t len;
-    int fd; /* the last one found */
+    int fd; /* the last matching descriptor */
 };
 
 static bool is_connected_to_peer(int fd, void *search)
@@ -118,8 +119,8 @@ static bool is_same(int fd, void *file)
 }
 
 /*
- * Is the tap the only descriptor of its socket? It is if the socket was that of the closed handle. If the handle lost
- * its connection while the tap was made, the tap may have found an unrelated socket.
+ * Returns whether the tap is the only descriptor of its socket. That is so if the socket was the closed handle's. If
+ * the handle lost its connection while the tap was being made, the tap may have found an unrelated socket.
  */
 static bool is_left_alone(int tap)
 {
@@ -129,7 +130,7 @@ static bool is_left_alone(int tap)
 
 /* --- answers --- */
 
-/* Each answer begins with its length, the number of the request, a zxid, and an error code. */
+/* An answer begins with its length, the number of the request, a zxid, and an error code. */
 enum { LENGTH = 4, NUMBER_AT = 4, ERROR_AT = 16, HEAD = 20, LONGEST = 1 << 24 };
 
 static int32_t number_at(const unsigned char *at)
@@ -138,7 +139,7 @@ static int32_t number_at(const unsigned char *at)
                      (uint32_t)at[2] << 8 | at[3]);
 }
 
-/* Read @size bytes, or drop them if @to is NULL. */
+/* Read @size bytes, or discard them if @to is NULL. */
 static bool take(int tap, unsigned char *to, size_t size, int64_t deadline)
 {
     unsigned char dropped[1024];
@@ -159,7 +160,7 @@ static bool take(int tap, unsigned char *to, size_t size, int64_t deadline)
     return true;
 }
 
-/* Events, pings and credentials have fixed numbers. */
+/* Events, pings and credentials have reserved numbers. */
 static bool is_request(int32_t number)
 {
     enum { EVENT = -1, PING = -2, AUTH = -4, WATCHES = -8 };
@@ -167,8 +168,8 @@ static bool is_request(int32_t number)
 }
 
 /*
- * Read the answers, and return true if the last confirms the end. If part of an answer was lost with the handle, the
- * next bytes do not begin an answer, and hardly look like one.
+ * Read the answers. Returns true if the last one confirms the end of the session. If the handle took part of an answer
+ * with it, the bytes that follow are not the beginning of an answer, and are unlikely to look like one.
  */
 static bool read_end(int tap, size_t answers)
 {

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 
 /*
- * A standalone server's code for a session that it has just removed (SessionTrackerImpl.checkSession(), ZooKeeper 3.5
- * and later). ZooKeeper's headers for C have no name for it.
+ * A standalone server's code for a session that the server has just removed (SessionTrackerImpl.checkSession(),
+ * ZooKeeper 3.5 and later). ZooKeeper's C headers have no name for it.
  */
 enum { UNKNOWN_SESSION = -12 };
 
@@ -26,7 +26,7 @@ static const struct {
     {ZSESSIONMOVED, ZKR_ECONNLOSS},
     {ZRUNTIMEINCONSISTENCY, ZKR_ECONNLOSS},
     {ZCLOSING, ZKR_ECONNLOSS},
-    {ZSESSIONCLOSEDREQUIRESASLAUTH, ZKR_ECONNLOSS}, /* the session lives on */
+    {ZSESSIONCLOSEDREQUIRESASLAUTH, ZKR_ECONNLOSS}, /* the session stays alive */
     {ZMARSHALLINGERROR, ZKR_ECONNLOSS},
     {ZINVALIDSTATE, ZKR_ECONNLOSS},
     {ZSESSIONEXPIRED, ZKR_ESESSION},
@@ -45,7 +45,7 @@ int zkr__zk_code(int rc)
             return codes[i].code;
         }
     }
-    /* A code that ZooKeeper cannot have proves nothing, and must not be mistaken for a code of this library. */
+    /* A code that ZooKeeper cannot return proves nothing, and must not be mistaken for a code of this library. */
     enum { LEAST = -1000 };
     return rc < ZOK && rc > LEAST ? ZKR_EZK(rc) : ZKR_ECONNLOSS;
 }
@@ -98,7 +98,7 @@ void zkr__zk_acl_free(struct ACL_vector *acl)
     zkr__mem_free(acl);
 }
 
-/* A server replaces the hash of a password by "x" for a client without the permission ADMIN. */
+/* For a client without the permission ADMIN, a server replaces the hash of a password with "x". */
 static bool is_readable(const struct Id *id)
 {
     const char *hash = id->id ? strchr(id->id, ':') : NULL;
