@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* CLOCK_BOOTTIME */
+#define _GNU_SOURCE /* for CLOCK_BOOTTIME */
 
 #include "base/clock.h"
 
@@ -52,7 +52,7 @@ int64_t zkr__retry_pause(const struct zkr__retry *r, int64_t n, uint64_t random)
 
 uint64_t zkr__retry_random(uint64_t *state)
 {
-    /* xorshift64* */
+    /* The generator is xorshift64*. */
     uint64_t x = *state;
     x ^= x >> 12;
     x ^= x << 25;

@@ -9,11 +9,11 @@
 #define ZKR__MS INT64_C(1000000)
 #define ZKR__NEVER INT64_MAX
 
-/* CLOCK_MONOTONIC, for deadlines and timers. */
+/* Returns CLOCK_MONOTONIC, the clock for deadlines and timers. */
 int64_t zkr__clock_now(void);
-/* CLOCK_BOOTTIME, which also counts while the machine is suspended; for the lease. */
+/* Returns CLOCK_BOOTTIME, the clock for the lease. It also counts while the machine is suspended. */
 int64_t zkr__clock_boot(void);
-/* CLOCK_REALTIME in milliseconds, for timestamps only. */
+/* Returns CLOCK_REALTIME in milliseconds, for timestamps only. */
 int64_t zkr__clock_wall_ms(void);
 /* Returns @now + @timeout_ms, or ZKR__NEVER if the timeout is negative (forever) or the sum overflows. */
 int64_t zkr__clock_deadline(int64_t now, int64_t timeout_ms);
@@ -33,16 +33,16 @@ static inline int64_t zkr__later(int64_t x, int64_t y)
     return x > y ? x : y;
 }
 
-/* --- pauses between retries: exponential back-off with jitter. Pure --- */
+/* --- pauses between retries: exponential back-off with jitter; pure --- */
 
 struct zkr__retry {
-    int64_t base, max; /* ns */
+    int64_t base, max; /* in ns */
     int64_t attempts;  /* 0 = no limit */
 };
 
 /*
- * Returns the pause before retry @n, counted from 0: a part of min(base * 2^n, max). @random, any number, selects the
- * part, between half and all of it.
+ * Returns the pause before retry @n, counted from 0. The pause is between half and all of min(base * 2^n, max).
+ * @random, which may be any number, selects it.
  */
 int64_t zkr__retry_pause(const struct zkr__retry *r, int64_t n, uint64_t random);
 /* Returns the next pseudo-random number. *@state must not be 0. */

@@ -98,7 +98,7 @@ int zkr__fail(int code, const char *path, const char *format, ...)
 
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 {
-    enum { CONNECTION_LOSS = -4 }; /* like 0, adds nothing to the text */
+    enum { CONNECTION_LOSS = -4 }; /* like 0, it adds nothing to the text */
     char number[32] = "";
     if (zk_rc != 0 && zk_rc != CONNECTION_LOSS) {
         (void)snprintf(number, sizeof(number), " (ZooKeeper code %d)", zk_rc);

@@ -6,7 +6,7 @@
 #include <zkr/error.h>
 
 /*
- * ZooKeeper result codes. ZooKeeper never answers ZKR__NO_REASON; zetcd answers every failed transaction with it.
+ * ZooKeeper result codes. ZooKeeper never returns ZKR__NO_REASON, but zetcd returns it for every failed transaction.
  * ZKR__LOCAL_SESSION: a local session cannot own an ephemeral node.
  */
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Returns @words, which describe a fault, from the calling function if @condition is true. A function that uses this
+ * If @condition is true, make the calling function return @words, which describe a fault. A function that uses this
  * macro ends with `return NULL`.
  */
 #ifndef ZKR_BASE_FAULT_H

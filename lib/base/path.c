@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 enum {
-    /* Servers accept packets of up to 1 MB - 1 byte, with path, node name, data and ACL together. */
+    /* Servers accept packets of at most 1 MB minus 1 byte, with path, node name, data and ACL together. */
     PATH_LIMIT = 1024 * 1024 - 1024
 };
 
@@ -18,8 +18,8 @@ static bool continues(unsigned char byte)
 }
 
 /*
- * Returns the length of the UTF-8 character at @p, or 0 if it is malformed or refused by servers. Servers refuse
- * control characters, U+D800 to U+F8FF, and U+FFF0 and above (ZooKeeper: PathUtils).
+ * Returns the length of the UTF-8 character at @p, or 0 if it is malformed or servers refuse it. Servers refuse control
+ * characters, U+D800 to U+F8FF, and U+FFF0 and above (ZooKeeper: PathUtils).
  */
 static size_t character_length(const unsigned char *p)
 {

@@ -5,15 +5,15 @@
 
 #include <stdbool.h>
 
-/* Returns NULL if servers accept @path and it is not the root; else a text that says what is wrong with it. */
+/* Returns NULL if servers accept @path and it is not the root, else a text that describes what is wrong with it. */
 const char *zkr__path_fault(const char *path);
 
-/* Can a server have a child with this @name, which may be NULL? */
+/* Returns whether a server can have a child with this @name. @name may be NULL. */
 bool zkr__path_is_name(const char *name);
 
-/* Returns @dir "/" @name in new memory, or NULL. */
+/* Returns @dir "/" @name in new memory, or NULL if memory runs out. */
 char *zkr__path_join(const char *dir, const char *name);
-/* Returns the part behind the last slash. */
+/* Returns the part after the last slash. */
 const char *zkr__path_name(const char *path);
 
 #endif

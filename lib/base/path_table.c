@@ -6,9 +6,10 @@
 #include "base/mem.h"
 #include "base/table.h"
 
-enum { FEWEST_SLOTS = 4, CROWDED = 4 }; /* CROWDED: average entries per slot */
+/* CROWDED: the average number of entries in a slot at which the table grows. */
+enum { FEWEST_SLOTS = 4, CROWDED = 4 };
 
-/* slot_count is a power of 2. */
+/* slot_count must be a power of 2. */
 static struct zkr__path_entry **slot_of(const struct zkr__path_table *table,
                                         const char *path)
 {
@@ -22,7 +23,7 @@ static void put(struct zkr__path_table *table, struct zkr__path_entry *entry)
     *slot = entry;
 }
 
-/* If memory is short, keep the present slots. Returns false if there are none. */
+/* If memory runs out, keep the existing slots. Returns false if there are none. */
 static bool grow(struct zkr__path_table *table)
 {
     struct zkr__path_table bigger = {.count = table->count};

@@ -71,7 +71,8 @@ void zkr__cv_broadcast(struct zkr__cv *cv)
 
 bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
 {
-    int before = mu->cancel_state; /* another thread may overwrite it during the wait */
+    /* Another thread may overwrite the field meanwhile. */
+    int before = mu->cancel_state;
     int rc;
     if (deadline == ZKR__NEVER) {
         rc = pthread_cond_wait(&cv->c, &mu->m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only include of uthash. The settings keep uthash from calling exit() when memory is short. */
+/* The only include of uthash. These settings keep uthash from calling exit() when memory runs out. */
 #ifndef ZKR_BASE_TABLE_H
 #define ZKR_BASE_TABLE_H
 
@@ -10,7 +10,7 @@
 #define HASH_NONFATAL_OOM 1
 #define uthash_malloc(size) zkr__mem_alloc(size)
 #define uthash_free(ptr, size) zkr__mem_free(ptr)
-/* FNV-1a, because keys are short, and uthash's default function causes compiler warnings. */
+/* FNV-1a suits short keys, and uthash's default function causes compiler warnings. */
 #define HASH_FUNCTION(key, len, hash) ((hash) = zkr__table_hash((key), (size_t)(len)))
 
 static inline unsigned zkr__table_hash(const void *key, size_t len)
@@ -25,7 +25,7 @@ static inline unsigned zkr__table_hash(const void *key, size_t len)
 
 #include <uthash.h>
 
-/* Start with few buckets, because most tables hold few entries, and emptying a table frees its buckets. */
+/* Start with few buckets, because most tables have few entries, and a table that becomes empty frees its buckets. */
 #undef HASH_INITIAL_NUM_BUCKETS
 #undef HASH_INITIAL_NUM_BUCKETS_LOG2
 #define HASH_INITIAL_NUM_BUCKETS 4U

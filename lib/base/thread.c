@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* syscall(), pthread_setname_np(), dladdr1() */
+#define _GNU_SOURCE /* for syscall(), pthread_setname_np(), dladdr1() */
 
 #include "base/thread.h"
 
@@ -19,7 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool key_made;
 static atomic_bool unloaded;
-static atomic_int ending; /* threads in end_thread() */
+static atomic_int ending; /* how many threads are in end_thread() */
 static atomic_uint generation;
 static atomic_uint_fast64_t last_id;
 
@@ -69,9 +69,9 @@ static void prepare(void)
 
 /*
  * Runs when a plugin that contains the static library is unloaded, or when the process ends. Threads that used the
- * library may end later, when end_thread() is no longer mapped. So the key is deleted, which also returns it to the
- * process. A thread that is in end_thread() now must leave it first. This wait is limited, because at process exit the
- * thread may be blocked.
+ * library may end later, when end_thread() is no longer mapped. So this function deletes the key, which also returns it
+ * to the process. A thread that is now in end_thread() must leave it first. The wait for such threads is limited,
+ * because at process exit they may be blocked.
  */
 __attribute__((destructor)) static void give_back_key(void)
 {
@@ -90,7 +90,7 @@ struct errand {
     const char *name;
     void *(*fn)(void *arg);
     void *arg;
-    bool replaces; /* join `other` first */
+    bool replaces; /* `other` is joined first */
     pthread_t other;
 };
 
@@ -128,7 +128,10 @@ static int start(pthread_t *thread, const struct errand *what)
     *errand = *what;
     sigset_t blocked, before;
     fill_blocked(&blocked);
-    /* A thread inherits the mask. Setting it in the new thread would be too late for a signal that arrives at once. */
+    /*
+     * A new thread inherits the mask. Setting the mask in the new thread would be too late for a signal that arrives at
+     * once.
+     */
     (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int rc = pthread_create(thread, NULL, run, errand);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -157,7 +160,7 @@ int zkr__thread_replace(pthread_t *thread,
     pthread_t other = *thread;
     int rc = start(thread, &errand);
     if (rc != 0) {
-        *thread = other; /* a failed pthread_create() leaves *thread undefined */
+        *thread = other; /* after a failed pthread_create(), *thread is undefined */
     }
     return rc;
 }
@@ -184,12 +187,12 @@ bool zkr__thread_pin_code(void)
     void *object = NULL;
     (void)dladdr1(&key, &unused, &object, RTLD_DL_LINKMAP);
     const struct link_map *map = object;
-    /* The main program has an empty name, and is never unloaded. */
+    /* The main program has an empty name and is never unloaded. */
     return !map || map->l_name[0] == '\0' ||
            dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* --- application code --- */
+/* --- calls into the application --- */
 
 struct visit {
     void (*fn)(void *arg);
@@ -199,8 +202,8 @@ struct visit {
 };
 
 /*
- * AddressSanitizer's function, if present. Without this call AddressSanitizer mistakes stack frames left by a
- * cancellation for live ones.
+ * AddressSanitizer's function, if present. Without this call, AddressSanitizer would treat stack frames that a
+ * cancellation left behind as live.
  */
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 void __asan_handle_no_return(void) __attribute__((weak));
@@ -234,7 +237,8 @@ static void call_cancelable(void *arg)
     }
     visit->fn(visit->arg);
     if (self.ours) {
-        pthread_testcancel(); /* a cancellation of this call must not hit the next one */
+        /* A cancellation of this call must not affect the next one. */
+        pthread_testcancel();
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     }
 }
@@ -253,7 +257,7 @@ void zkr__thread_call_cancelable(void (*fn)(void *arg),
     zkr__thread_call(call_cancelable, finish_cancelable, &visit);
 }
 
-/* --- room for two more threads --- */
+/* --- a test for room for two threads --- */
 
 struct trial {
     pthread_mutex_t *gate;
@@ -273,7 +277,7 @@ static void *wait_at_gate(void *arg)
 /* The system counts a joined thread against its limits until the kernel has removed it. */
 static bool await_end(struct trial *trial)
 {
-    enum { PATIENCE = 1000 }; /* tries, 0.1 ms apart */
+    enum { PATIENCE = 1000 }; /* number of tries, 0.1 ms apart */
     const struct timespec pause = {.tv_nsec = 100000};
     int tries = 0;
     zkr__thread_join(trial->thread);
@@ -336,7 +340,7 @@ unsigned zkr__fork_generation(void)
 bool zkr__exit_hook_add(struct zkr__exit_hook *hook)
 {
     (void)pthread_once(&once, prepare);
-    /* The destructor runs for any value but NULL. */
+    /* The destructor runs for any value other than NULL. */
     if (!key_made || (pthread_setspecific(key, &key) != 0 && !atomic_load(&unloaded))) {
         return false;
     }

@@ -20,7 +20,7 @@ static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
     return first;
 }
 
-/* Merge a list of heaps: in pairs from left to right, and then the pairs from right to left. */
+/* Merge a list of heaps: first in pairs from left to right, and then the pairs from right to left. */
 static struct zkr__timer *merge_all(struct zkr__timer *list)
 {
     struct zkr__timer *pairs = NULL;

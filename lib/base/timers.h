@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers in a pairing heap. Pure: the caller passes the time. A timer is embedded in its object, so setting it needs no
- * memory.
+ * Timers in a pairing heap. Pure: the caller passes the time. A timer is embedded in its object, so setting a timer
+ * needs no memory.
  */
 #ifndef ZKR_BASE_TIMERS_H
 #define ZKR_BASE_TIMERS_H
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-/* A timer is off if all fields but .fire are zero. */
+/* A timer is off if all fields except .fire are zero. */
 struct zkr__timer {
     /* Called when the timer fires. The timer is already off then. */
     void (*fire)(struct zkr__timer *timer, int64_t now);
@@ -24,11 +24,11 @@ struct zkr__timers {
 
 /* Start a timer, or change the time of a running timer. @at must not be 0. */
 void zkr__timer_set(struct zkr__timers *timers, struct zkr__timer *timer, int64_t at);
-/* Stop a timer. Does nothing if it is off. */
+/* Stop a timer. If it is off, do nothing. */
 void zkr__timer_stop(struct zkr__timers *timers, struct zkr__timer *timer);
-/* Returns when the next timer is due, or ZKR__NEVER. */
+/* Returns when the next timer is due, or ZKR__NEVER if all are off. */
 int64_t zkr__timers_next(const struct zkr__timers *timers);
-/* Fire all timers due at @now, including timers that are set meanwhile for @now or earlier. */
+/* Fire all timers that are due at @now, including timers that are set meanwhile for @now or earlier. */
 void zkr__timers_fire(struct zkr__timers *timers, int64_t now);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes that must be gone before the guardian ends sessions: process groups, and processes that a pipe reports
- * on.
+ * The processes that must be gone before the guardian ends sessions. They are process groups, and processes whose end a
+ * pipe reports.
  */
-#define _GNU_SOURCE /* pipe2(), F_SETSIG */
+#define _GNU_SOURCE /* for pipe2(), F_SETSIG */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* stpcpy(), explicit_bzero() */
+#define _GNU_SOURCE /* for stpcpy(), explicit_bzero() */
 
 #include "guardian/guardian.h"
 
@@ -18,7 +18,7 @@
 
 /* --- joining and leaving --- */
 
-/* Make the files of option tls_cert absolute, because the guardian is in another directory. */
+/* Replace the file names of option tls_cert with absolute ones, because the guardian has another working directory. */
 static int name_files(zkr_client *c)
 {
     enum { FILES = 3, PATH_ROOM = 4096 };
@@ -63,20 +63,20 @@ static int join(zkr_client *c)
         zkr__lock(c);
         c->guardian = guardian;
         c->ward = ward;
-        zkr__wake_by(c, zkr__now(c)); /* to look for the guardian's first record */
+        zkr__wake_by(c, zkr__now(c)); /* to check for the guardian's first record */
         zkr__unlock(c);
     }
     return rc;
 }
 
-/* Wait for the guardian, which needs some milliseconds to start. With ZKR_GUARDIAN_TRY the client does not wait. */
+/* Wait for the guardian, which takes some milliseconds to start. With ZKR_GUARDIAN_TRY the client does not wait. */
 static int require(zkr_client *c)
 {
     enum { START_MS = 10000 };
     int rc = zkr__guardian_verdict(c->guardian, START_MS);
     if (rc != ZKR_OK) {
         const zkr_error why = zkr__thread_self()->error;
-        c->unguarded = true; /* the error says it; log nothing */
+        c->unguarded = true; /* the error reports it, so nothing is logged */
         zkr__guardian_leave(c);
         zkr__thread_self()->error = why;
     }
@@ -110,7 +110,7 @@ static void say_unguarded(zkr_client *c, const char *why) ZKR__LOCKED
     }
 }
 
-/* Has the guardian answered? If it does not watch this process, log that. */
+/* Returns whether the guardian has answered. If the guardian does not watch this process, logs that. */
 static bool look(zkr_client *c) ZKR__LOCKED
 {
     bool said = zkr__guardian_has_spoken(c->guardian);
@@ -152,7 +152,10 @@ void zkr__guardian_leave(zkr_client *c)
 
 enum { ADDRESS_ROOM = 128 }; /* for a numeric address */
 
-/* Find the address in @servers to which the handle is connected. Returns its length and sets *@at; 0: not connected. */
+/*
+ * Find the address in @servers to which the handle is connected. Sets *@at to it and returns its length, or returns 0
+ * if the handle is not connected.
+ */
 static size_t
 connected_address(const zkr_client *c, void *zh, const char *servers, const char **at)
 {
@@ -172,7 +175,7 @@ connected_address(const zkr_client *c, void *zh, const char *servers, const char
     return 0;
 }
 
-/* Returns the credentials in the format of wire.h, or NULL if out of memory. */
+/* Returns the credentials in the format of wire.h, or NULL if memory runs out. */
 static char *pack_credentials(const zkr_client *c, size_t *size)
 {
     *size = 0;
@@ -252,7 +255,8 @@ void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
                                                           : ZKR__GUARDIAN_CLOSED,
                                           .client = c->ward,
                                           .session = session};
-    if (session != 0 && c->guardian) { /* with 0, c->guardian may be changing */
+    /* While there is no session, c->guardian may be changing. */
+    if (session != 0 && c->guardian) {
         (void)zkr__guardian_tell(c->guardian, &record);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, F_SETSIG, secure_getenv() */
+#define _GNU_SOURCE /* for POSIX_SPAWN_SETSID, F_SETSIG, secure_getenv() */
 
 #include "guardian/process.h"
 
@@ -26,7 +26,7 @@
 #include "base/mem.h"
 #include "guardian/wire.h"
 
-#ifndef ZKR_GUARDIAN_PROGRAM /* where the build installs it */
+#ifndef ZKR_GUARDIAN_PROGRAM /* the build defines where it installs the program */
 #define ZKR_GUARDIAN_PROGRAM "/usr/libexec/zkr-guardian"
 #endif
 
@@ -34,21 +34,21 @@ extern char **environ;
 
 struct zkr__guardian {
     int fd;
-    dev_t
-        dev; /* identifies fd: the application may have closed it, and reused its number */
+    /* Identifies fd, whose number the application may have closed and reused. */
+    dev_t dev;
     ino_t ino;
     pid_t pid;
-    uint64_t
-        started; /* start time: tells it from a later process with its pid; 0 = unknown */
-    int users;   /* clients; under mu */
-    uint64_t last; /* number of the last client; under mu */
+    /* Start time, which distinguishes it from a later process with its pid; 0 = unknown. */
+    uint64_t started;
+    int users;     /* number of clients; guarded by mu */
+    uint64_t last; /* number of the latest client; guarded by mu */
 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t forks = PTHREAD_ONCE_INIT;
 static struct zkr__guardian *current; /* the guardian for new clients; NULL = none */
 
-/* --- its socket --- */
+/* --- the socket --- */
 
 static bool is_ours(const struct zkr__guardian *g)
 {
@@ -78,7 +78,7 @@ int zkr__guardian_tell(const struct zkr__guardian *g,
     return zkr__guardian_message(g, &message);
 }
 
-/* --- its start --- */
+/* --- the start --- */
 
 static const char *program(void)
 {
@@ -101,7 +101,7 @@ int zkr__guardian_refuse_errno(int error)
     return zkr__fail_sys(error, what);
 }
 
-/* Is @variable one for the dynamic linker, OpenSSL, or a sanitizer? */
+/* Returns whether @variable configures the dynamic linker, OpenSSL, or a sanitizer. */
 static bool is_needed(const char *variable)
 {
     static const char *const begins[] = {"LD_", "OPENSSL_", "SSL_CERT_"};
@@ -117,8 +117,8 @@ static bool is_needed(const char *variable)
 }
 
 /*
- * Returns the variables that the guardian needs, or NULL if out of memory. A job's environment may have more, with
- * which a CI server finds all processes of the job to kill them, the guardian included.
+ * Returns the environment variables that the guardian needs, or NULL if memory runs out. It gets no others, because a
+ * CI server may use the variables of a job to find and kill all its processes, including the guardian.
  */
 static char **few_variables(void)
 {
@@ -136,8 +136,8 @@ static char **few_variables(void)
 }
 
 /*
- * The guardian gets a POSIX session of its own, so that it survives when the group of this process is killed, or the
- * terminal is closed. Returns 0 or errno.
+ * The guardian runs in its own POSIX session, so that it survives when the process group of this process is killed, or
+ * the terminal is closed. Returns 0 or errno.
  */
 static int spawn(struct zkr__guardian *g, int fd)
 {
@@ -151,9 +151,10 @@ static int spawn(struct zkr__guardian *g, int fd)
         return ENOMEM;
     }
     (void)sigfillset(&all);
-    /* None of these calls can fail, because no C library of Linux allocates memory for them. */
+    /* None of these calls can fail, because no C library on Linux allocates memory for them. */
     (void)posix_spawnattr_init(&attr);
-    (void)posix_spawnattr_setsigmask(&attr, &all); /* until the guardian ignores them */
+    /* Signals are blocked until the guardian ignores them. */
+    (void)posix_spawnattr_setsigmask(&attr, &all);
     (void)posix_spawnattr_setsigdefault(&attr, &all);
     (void)posix_spawnattr_setflags(
         &attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
@@ -169,8 +170,8 @@ static int spawn(struct zkr__guardian *g, int fd)
 }
 
 /*
- * Connect a pair of sockets. The library's end must not be a standard descriptor, because the application may write to
- * those. Returns 0 or errno.
+ * Connect a pair of sockets. The library's end must not become a standard descriptor, because the application may write
+ * to those. Returns 0 or errno.
  */
 static int connect_to(struct zkr__guardian *g, int *theirs)
 {
@@ -227,7 +228,7 @@ static int judge(const struct zkr__guardian_record *record)
                : zkr__guardian_refuse_errno((int)record->value);
 }
 
-/* The guardian says once whether it watches this process. The record stays in the socket, for all callers. */
+/* The guardian reports once whether it watches this process. The record stays in the socket, for all callers. */
 int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
 {
     struct zkr__guardian_record record;
@@ -238,7 +239,7 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
         return zkr__guardian_refuse(ZKR_ESYS, "it does not answer");
     }
     ssize_t n;
-    do { /* recv() fails once if the guardian left a record unread */
+    do { /* if the guardian left a record unread, recv() fails once */
         n = recv(g->fd, &record, sizeof(record), MSG_DONTWAIT | MSG_PEEK);
     } while (n < 0 && errno == ECONNRESET);
     return n == (ssize_t)sizeof(record)
@@ -247,12 +248,12 @@ int zkr__guardian_verdict(const struct zkr__guardian *g, int ms)
                      ZKR_ESYS, "it ended at once; start it in a shell to see why");
 }
 
-/* --- its process, which the application may already have reaped --- */
+/* --- the process, which the application may already have reaped --- */
 
 /* Returns the start time of process @pid in ticks since boot, or 0 if /proc does not show it. */
 static uint64_t start_time(pid_t pid)
 {
-    enum { FIELDS = 20 }; /* fields from the name to this one */
+    enum { FIELDS = 20 }; /* number of fields from the name to this one */
     char path[32], text[1024];
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -268,25 +269,25 @@ static uint64_t start_time(pid_t pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Is the process that has the guardian's number still the guardian? */
+/* Returns whether the process with the guardian's number is still the guardian. */
 static bool is_it(const struct zkr__guardian *g)
 {
     return g->started == 0 || start_time(g->pid) == g->started;
 }
 
 /*
- * Wait for the guardian's end. @told: the guardian has got the request to end. If not, the application has closed the
- * socket, and the guardian would stay for a session timeout, so it is killed. A guardian stopped by a signal stays
- * until this process ends.
+ * Wait until the guardian has ended. @told is true if the guardian has received the request to end. Otherwise the
+ * application has closed the socket, and the guardian would stay for a session timeout, so it is killed. A guardian
+ * stopped by a signal stays until this process ends.
  */
 static void await_process(const struct zkr__guardian *g, bool told)
 {
-    enum { END_MS = 1000, BY_PIDFD = 3 /* P_PIDFD, since Linux 5.4 */ };
+    enum { END_MS = 1000, BY_PIDFD = 3 /* BY_PIDFD: P_PIDFD, since Linux 5.4 */ };
     siginfo_t unused;
     int process = (int)syscall(SYS_pidfd_open, g->pid, 0), rc = 0;
     const bool known = process >= 0 || errno != ESRCH;
-    if (known &&
-        is_it(g)) { /* so the pidfd is the guardian's, even if another reaps it */
+    /* If is_it(), the pidfd refers to the guardian, even if another thread reaps the guardian afterwards. */
+    if (known && is_it(g)) {
         if (process >= 0 && !told) {
             (void)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
         }
@@ -303,7 +304,7 @@ static void await_process(const struct zkr__guardian *g, bool told)
     }
 }
 
-/* The guardian ends by itself when its socket is closed. */
+/* The guardian ends when its socket is closed. */
 static void end_guardian(struct zkr__guardian *g)
 {
     struct zkr__guardian_record bye = {.kind = ZKR__GUARDIAN_BYE};
@@ -362,13 +363,13 @@ static void prepare_for_forks(void)
     (void)pthread_atfork(before_fork, after_fork, begin_child);
 }
 
-/* Is the guardian alive, judging by its socket? */
+/* Returns whether the guardian is alive, judging by its socket. */
 static bool is_alive(const struct zkr__guardian *g)
 {
     return is_ours(g) && !poll_until(g->fd, 0, 0);
 }
 
-/* --- for all clients of the process --- */
+/* --- functions for all clients of the process --- */
 
 int zkr__guardian_take(struct zkr__guardian **out, uint64_t *ward)
 {
@@ -406,7 +407,7 @@ bool zkr__guardian_has_spoken(const struct zkr__guardian *g)
     return is_ours(g) && poll_until(g->fd, POLLIN, 0);
 }
 
-/* Directories must leave a part of the socket's buffer to sessions and process groups, which matter more. */
+/* Directories must leave part of the socket's buffer for sessions and process groups, which matter more. */
 bool zkr__guardian_is_full(const struct zkr__guardian *g)
 {
     enum { MOST_BYTES = 131072 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages between a process and its guardian, over a pair of connected sockets that keep record boundaries
- * (SOCK_SEQPACKET). The guardian's socket is its descriptor 0. A record that was sent arrives even if the sender has
- * died since. Both sides run on one machine, but may be of different versions of the library.
+ * (SOCK_SEQPACKET). The guardian's socket is its descriptor 0. A record that was sent arrives even if the sender dies
+ * afterwards. Both sides run on the same machine, but may be of different versions of the library.
  */
 #ifndef ZKR_GUARDIAN_WIRE_H
 #define ZKR_GUARDIAN_WIRE_H
@@ -13,53 +13,58 @@ enum { ZKR__GUARDIAN_VERSION = 3, ZKR__GUARDIAN_FD = 0 };
 
 enum zkr__guardian_kind {
     /*
-     * From the guardian, once. READY: it watches its parent. REFUSES: it cannot; .value is an errno or ZKR__GUARDIAN_….
+     * From the guardian, once. READY: it watches its parent. REFUSES: it cannot watch, and .value is an errno or
+     * ZKR__GUARDIAN_….
      */
     ZKR__GUARDIAN_READY = 1,
     ZKR__GUARDIAN_REFUSES,
     /*
-     * From the process. SESSION: a session began, or its servers or its timeout have changed. OVER: the session is
-     * over.
+     * From the process. SESSION: a session began, or its servers or its timeout have changed. OVER: the session has
+     * ended.
      */
     ZKR__GUARDIAN_SESSION,
     ZKR__GUARDIAN_OVER,
-    /* From the process: .value is a process group that acts under the client's holds, 0 = no group any more. */
+    /*
+     * From the process. .value is a process group that acts under the client's holds, or 0 if no group does so any
+     * more.
+     */
     ZKR__GUARDIAN_GROUP,
-    /* From the process: nothing is left to watch. */
+    /* From the process. Nothing is left to watch. */
     ZKR__GUARDIAN_BYE,
     /*
-     * From the process: it has closed the session, but perhaps no server knows, so the guardian must end the session.
+     * From the process. It has closed the session, but possibly no server knows of that, so the guardian must end the
+     * session.
      */
     ZKR__GUARDIAN_CLOSED,
-    /* From the process, in place of a GROUP: a pipe reports when nothing acts under the client's holds any more. */
+    /* From the process, in place of a GROUP. A pipe reports when nothing acts under the client's holds any more. */
     ZKR__GUARDIAN_PIPE,
-    /* From the process: .value is 1 if the client may have nodes in a directory, 0 if it has none there any more. */
+    /* From the process. .value is 1 if the client may have nodes in a directory, or 0 if it has none there any more. */
     ZKR__GUARDIAN_DIRECTORY
 };
 
-/* Why a guardian refuses: its parent did not make the sockets, or is in another PID namespace. */
+/* Why a guardian refuses: its parent did not create the sockets, or is in another PID namespace. */
 enum { ZKR__GUARDIAN_NO_PARENT = -1 };
 
 enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
 
-/* Maximum number of directories of one client that a guardian remembers. */
+/* How many directories of one client a guardian remembers at most. */
 enum { ZKR__GUARDIAN_DIRECTORIES = 1024 };
 
 /*
- * A SESSION is followed by two strings, each with its zero byte: the servers, numeric, with the chroot, the connected
- * one first; and the files for TLS, with absolute names, or "". The credentials follow, each as its scheme with a zero
- * byte, the length of its certificate as a uint32_t, and the certificate. All this has at most ZKR__GUARDIAN_TEXT_MAX
- * bytes.
+ * A SESSION is followed by two strings, each with its terminating zero: the numeric addresses of the servers with the
+ * chroot, beginning with the connected one, and the files for TLS, with absolute names, or "". The credentials follow.
+ * Each consists of its scheme with a terminating zero, the length of its certificate as a uint32_t, and the
+ * certificate. The total is at most ZKR__GUARDIAN_TEXT_MAX bytes.
  *
- * A GROUP other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER. A PIPE comes with one,
- * the reading end: a byte arrives on it when nothing acts under the client's holds any more. Its end of file without a
- * byte means nothing. A DIRECTORY is followed by its path, without the chroot, with a zero byte; "" = all directories
- * of the client.
+ * A GROUP other than 0 carries two descriptors, the ends of a pipe (see ZKR__GROUP_READER). A PIPE carries one
+ * descriptor, the reading end. A byte arrives on it when nothing acts under the client's holds any more. An end of file
+ * without a byte means nothing. A DIRECTORY is followed by its path, without the chroot, with a terminating zero. ""
+ * means all directories of the client.
  */
 struct zkr__guardian_record {
     uint32_t version;
     uint32_t kind;
-    uint64_t client; /* number of the client in its process */
+    uint64_t client; /* the client's number in its process */
     int64_t session;
     int64_t value; /* SESSION: its timeout in milliseconds */
     unsigned char password[ZKR__PASSWORD_SIZE];
@@ -67,8 +72,8 @@ struct zkr__guardian_record {
 
 /*
  * A process group as a descriptor. The reading end of the pipe has the group as its owner (F_SETOWN), and SIGKILL as
- * its signal (F_SETSIG): writing a byte into the pipe kills the group. The number of a group may be reused when the
- * group is gone. The descriptor refers to the group itself, so it never kills others.
+ * its signal (F_SETSIG), so a byte written into the pipe kills the group. Once the group is gone, its number may be
+ * reused. The descriptor refers to the group itself, so it never kills other processes.
  */
 enum { ZKR__GROUP_READER, ZKR__GROUP_WRITER, ZKR__GROUP_FDS };
 

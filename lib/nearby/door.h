@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /*
- * The address of a socket, in hexadecimal digits: HOST identifies boot, network namespace and process namespace; WHO is
- * the uid and pid of the process; NAME is the name of the socket, which cannot be guessed.
+ * The address of a socket, in hexadecimal digits. HOST identifies the boot, the network namespace and the process
+ * namespace. WHO is the uid and pid of the process. NAME is the name of the socket, which nobody can guess.
  */
 enum { ZKR__NEAR_HOST = 24, ZKR__NEAR_WHO = 16, ZKR__NEAR_NAME = 32 };
-/* The first digits of WHO: the uid. */
+/* The first digits of WHO, which are the uid. */
 enum { ZKR__NEAR_USER = 8 };
 enum { ZKR__NEAR_ADDRESS = ZKR__NEAR_HOST + ZKR__NEAR_WHO + ZKR__NEAR_NAME };
 
@@ -22,7 +22,7 @@ struct zkr__near_address {
 struct zkr__mailbox_owner {
     /*
      * Called on any thread, with no lock of this library held. @letter is borrowed during the call. @from consists of
-     * the name of the sender's socket, uid and pid from the kernel, and this host.
+     * the name of the sender's socket, the uid and pid from the kernel, and this host.
      */
     void (*take)(struct zkr__mailbox_owner *owner,
                  const struct zkr__near_address *from,
@@ -31,16 +31,16 @@ struct zkr__mailbox_owner {
 };
 
 struct zkr__nearby_door {
-    /* Open a socket with a new name, and set *@self to its address. On failure returns NULL and sets errno. */
+    /* Open a socket with a new name, and set *@self to its address. On failure, returns NULL and sets errno. */
     void *(*open)(struct zkr__mailbox_owner *owner, struct zkr__near_address *self);
-    /* Never blocks. The letter may get lost. */
+    /* Never blocks. The letter may be lost. */
     void (*send)(void *box,
                  const struct zkr__near_address *to,
                  const void *letter,
                  size_t len);
-    void (*close)(void *box); /* blocks; no letter arrives afterwards */
+    void (*close)(void *box); /* blocks; after it no letter arrives */
 };
 
-extern const struct zkr__nearby_door zkr__mailbox; /* real sockets */
+extern const struct zkr__nearby_door zkr__mailbox; /* uses real sockets */
 
 #endif

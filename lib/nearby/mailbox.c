@@ -3,7 +3,7 @@
  * A datagram socket in Linux's abstract namespace, and the thread that reads from it. Any process can look up the name
  * of the socket in /proc/net/unix. So receivers trust only the credentials that the kernel adds to a letter.
  */
-#define _GNU_SOURCE /* struct ucred */
+#define _GNU_SOURCE /* for struct ucred */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ struct mailbox {
     pthread_t thread;
     int closing; /* atomic */
     int fd;
-    struct stat was; /* identifies fd, in case the application closed it */
+    struct stat was; /* identifies fd if the application has closed it */
 };
 
 static bool is_ours(const struct mailbox *box)
@@ -50,14 +50,19 @@ static socklen_t socket_name(struct sockaddr_un *to, const char *name)
     return (socklen_t)(sizeof(to->sun_family) + 1 + PREFIX_LEN + ZKR__NEAR_NAME);
 }
 
-/* Write uid and pid. The parts of an address must be written in order, because each adds a zero behind itself. */
+/*
+ * Write uid and pid. The parts of an address must be written in order, because each write adds a zero after its part.
+ */
 static void put_who(char *text, uid_t uid, pid_t pid)
 {
     (void)snprintf(text + ZKR__NEAR_HOST, ZKR__NEAR_WHO + 1, "%08x%08x", (unsigned)uid,
                    (unsigned)pid);
 }
 
-/* Write eight digits each for the boot, its network namespace and its process namespace. Returns false if unknown. */
+/*
+ * Write eight digits each for the boot, its network namespace and its process namespace. Returns false if one of them
+ * is unknown.
+ */
 static bool put_host(char *text)
 {
     char boot[ZKR__NEAR_HOST / 3 + 1] = "";
@@ -91,8 +96,8 @@ static bool put_self(char *text)
 /* --- receiving --- */
 
 /*
- * Returns false if the name of the sender's socket is not a name of this library, or the kernel does not identify the
- * sender. pid 0 means another process namespace.
+ * Returns false if the name of the sender's socket is not one of this library's names, or the kernel does not identify
+ * the sender. A pid of 0 means another process namespace.
  */
 static bool read_sender(struct zkr__near_address *from, struct msghdr *message)
 {
@@ -116,7 +121,7 @@ static void take_letter(const struct mailbox *box)
 {
     enum { LETTER_MAX = 4096 };
     char letter[LETTER_MAX];
-    /* Descriptors sent along find no room here, so the kernel closes them. */
+    /* There is no room for descriptors that are sent along, so the kernel closes them. */
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
     struct sockaddr_un sender = {.sun_family = AF_UNIX};
     struct iovec part = {.iov_base = letter, .iov_len = sizeof(letter)};
@@ -196,7 +201,10 @@ put_letter(void *of, const struct zkr__near_address *to, const void *letter, siz
     }
 }
 
-/* Wake the thread with a letter, because it may still read the socket though the application closed the descriptor. */
+/*
+ * Wake the thread with a letter, because it may still be reading the socket even if the application has closed the
+ * descriptor.
+ */
 static void wake(const struct mailbox *box)
 {
     struct sockaddr_un self;
@@ -215,7 +223,7 @@ static void close_box(void *of)
     bool ours = is_ours(box);
     __atomic_store_n(&box->closing, 1, __ATOMIC_RELEASE);
     if (ours) {
-        (void)shutdown(box->fd, SHUT_RD); /* wakes the thread */
+        (void)shutdown(box->fd, SHUT_RD); /* this wakes the thread */
     } else {
         wake(box);
     }

@@ -22,8 +22,8 @@ struct zkr__nearby {
 /* --- letters --- */
 
 /*
- * The head of a letter. Both sides are on one machine, so they share a byte order. Two paths follow, each with its
- * terminating zero.
+ * The head of a letter. Both sides are on the same machine, so they have the same byte order. Two paths follow, each
+ * with its terminating zero.
  */
 struct head {
     uint32_t mark, kind;
@@ -107,7 +107,10 @@ bool zkr__nearby_find(const zkr_client *c,
     memcpy(of->text, text + at + FIELD_LEN, ZKR__NEAR_ADDRESS);
     of->text[ZKR__NEAR_ADDRESS] = '\0';
     own += FIELD_LEN;
-    /* Accept only this host and user, because others may be allowed to write into the node, and may lie. */
+    /*
+     * Accept only addresses on this host and of this user. Others may have permission to write to the node, and may
+     * lie.
+     */
     return strspn(of->text, "0123456789abcdef") == ZKR__NEAR_ADDRESS &&
            memcmp(of->text, own, ZKR__NEAR_HOST + ZKR__NEAR_USER) == 0 &&
            strcmp(of->text, own) != 0;

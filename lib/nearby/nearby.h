@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * News: letters by which the clients of one host report waiting and released nodes to each other. A client's address is
- * in the data of its nodes. This folder moves letters; queue/news.h says which are sent, and which are believed.
+ * News: letters by which the clients of one host report waiting and released nodes to each other. Each client's address
+ * is in the data of its nodes. This folder transports letters. queue/news.h defines which letters are sent, and which
+ * are believed.
  */
 #ifndef ZKR_NEARBY_NEARBY_H
 #define ZKR_NEARBY_NEARBY_H
@@ -9,7 +10,7 @@
 #include "nearby/door.h"
 #include "session/client.h"
 
-/* The field of a node's data with the address of the client that made the node. */
+/* The field of a node's data that has the address of the client that created the node. */
 #define ZKR__FIELD_NEARBY "nearby"
 
 enum { ZKR__NEAR_KEY = 16 };
@@ -23,24 +24,26 @@ struct zkr__news {
     enum zkr__news_kind kind;
     struct zkr__near_address from;
     unsigned char
-        key[ZKR__NEAR_KEY];    /* chosen by the waiter, and repeated by the holder */
+        key[ZKR__NEAR_KEY];    /* the waiter chooses it, and the holder repeats it */
     int64_t token;             /* fencing token of @holder */
     const char *holder, *next; /* paths of nodes */
 };
 
-/* Open the socket, if c->options.nearby asks for it. If that fails, the client logs a line, and works without news. */
+/* Open the socket if c->options.nearby asks for it. If that fails, the client logs a line and works without news. */
 void zkr__nearby_begin(zkr_client *c, const struct zkr__nearby_door *door);
-/* Close the socket. No news arrives afterwards. Call without the client's lock. */
+/* Close the socket. After this no news arrives. Called without the client's lock. */
 void zkr__nearby_end(zkr_client *c);
 
-/* Returns the data field with this client's address, including the newline before it; NULL without a socket. */
+/* Returns the data field with this client's address, including the newline before it, or NULL if there is no socket. */
 const char *zkr__nearby_field(const zkr_client *c);
-/* Find the address in the data of a node made by another client of this host. Returns false if there is none. */
+/*
+ * Find the address in the data of a node that another client of this host has created. Returns false if there is none.
+ */
 bool zkr__nearby_find(const zkr_client *c,
                       const void *data,
                       size_t len,
                       struct zkr__near_address *of);
-/* Send @news to @to. News too long for a letter is not sent. */
+/* Send @news to @to. News that does not fit into a letter is not sent. */
 void zkr__nearby_send(const zkr_client *c,
                       const struct zkr__near_address *to,
                       const struct zkr__news *news) ZKR__LOCKED;

@@ -63,7 +63,7 @@ static void close_all(const int *fds, int n)
     }
 }
 
-/* Tries once to start a server. *@taken: another process took a port before the server did. */
+/* Tries once to start a server. Sets *@taken if another process took a port before the server did. */
 static int
 start_server(zkr_test_server **out, const zkr_test_server_options *o, bool *taken)
 {

@@ -77,7 +77,7 @@ bool zkr__test_server_log_says(const zkr_test_server *s, const char *words)
     return each_line(s, contains, copy);
 }
 
-/* Keep the last line about an error, or else the first line. */
+/* Keeps the last line about an error or, without such a line, the first line. */
 static bool keep_telling(void *said, char *line)
 {
     char *kept = said;
@@ -126,7 +126,7 @@ static void remove_stale(const char *tmp)
     glob_t found = {0};
 
     (void)snprintf(pattern, sizeof pattern, "%s/" DIR_PREFIX "*", tmp);
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): without a tilde it looks up no user */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): without a tilde in the pattern, it looks up no user */
     if (glob(pattern, 0, NULL, &found) != 0) {
         return;
     }

@@ -286,7 +286,7 @@ char *zkr__test_ask(const char *hosts, const char *word, int64_t timeout_ms)
         }
     }
     (void)close(fd);
-    /* A reset after the answer counts as the end of the answer. */
+    /* A reset after the answer counts as its end. */
     if (text == NULL || (n != 0 && size == 0)) {
         free(text);
         return NULL;

@@ -15,7 +15,7 @@
 
 enum { ARGS_MAX = 24 + sizeof(((zkr_test_server *)NULL)->jvm_arguments) / 2 };
 
-/* Returns $ZKR_TEST_JAVA, or the java in $PATH, or NULL. */
+/* Returns $ZKR_TEST_JAVA, or else the java in $PATH, or NULL. */
 static const char *find_java(char *out, size_t size)
 {
     const char *env = zkr__test_environment("ZKR_TEST_JAVA");
@@ -47,7 +47,7 @@ static const char *find_jars(void)
     return access("/usr/share/java/zookeeper.jar", R_OK) == 0 ? debian : NULL;
 }
 
-/* Runs between fork and exec: makes only async-signal-safe calls. */
+/* Runs between fork and exec, so it makes only async-signal-safe calls. */
 static _Noreturn void exec_java(pid_t parent, int log, char *const *argv)
 {
     sigset_t none;
@@ -56,7 +56,9 @@ static _Noreturn void exec_java(pid_t parent, int log, char *const *argv)
     if (getppid() != parent) {
         _exit(126);
     }
-    /* A group of its own, so that neither the terminal nor a debugger of the program interrupts the server. */
+    /*
+     * The server gets its own process group, so that neither the terminal nor a debugger of the program interrupts it.
+     */
     (void)setpgid(0, 0);
     (void)sigemptyset(&none);
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): a forked child has one thread */
@@ -121,8 +123,10 @@ int zkr__test_server_launch(zkr_test_server *s)
          "-Dorg.slf4j.simpleLogger.showDateTime=true",
          "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
          "-Dzookeeper.extendedTypesEnabled=true", "-Dzookeeper.preAllocSize=64",
-         /* One thread handles connections in turn: otherwise an owner that reconnects can overtake
-          * zkr_test_expire_session(). */
+         /*
+          * A single thread handles all connections. Otherwise an owner that reconnects can overtake
+          * zkr_test_expire_session().
+          */
          "-Dzookeeper.nio.numSelectorThreads=1", "-Dzookeeper.nio.numWorkerThreads=0",
 
          s->options.fsync ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
@@ -175,7 +179,7 @@ bool zkr__test_server_wait(zkr_test_server *s, int64_t timeout_ms)
     return true;
 }
 
-/* Waits until @pid is stopped or has ended. WNOWAIT leaves that state for later waits. */
+/* Waits until @pid is stopped or has ended. WNOWAIT keeps that state for later waits. */
 static void await_stop(pid_t pid)
 {
     siginfo_t unused;

@@ -51,7 +51,8 @@ static bool is_over(const conn *c)
         return c->fd[1] < 0 || (c->flow[0].shut && c->flow[1].eof);
     }
     if (c->closing && !c->flow[0].eof) {
-        return false; /* closing now would reset the client, which still sends, before it has read all */
+        /* The client is still sending. Closing now would reset it before it has read everything. */
+        return false;
     }
     return c->flow[0].shut && c->flow[1].shut;
 }
@@ -62,7 +63,7 @@ static void apply(zkr_test_proxy *p)
     conn **at = &p->conns;
 
     if (p->cut || p->drop_all) {
-        accept_all(p); /* also connections that wait for accept() */
+        accept_all(p); /* includes connections that wait for accept() */
     }
     while (*at != NULL) {
         conn *c = *at;
@@ -96,7 +97,7 @@ static int count_conns(const zkr_test_proxy *p)
     return n;
 }
 
-/* Fills @fds, two per connection, and returns how long poll() may sleep. */
+/* Fills @fds, two for each connection, and returns how long poll() may sleep. */
 static int plan(const zkr_test_proxy *p, struct pollfd *fds)
 {
     const int64_t now = zkr__test_now_ms();

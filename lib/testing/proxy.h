@@ -14,7 +14,7 @@
  * proxy.c: the thread; proxy_control.c: the public functions; proxy_flow.c: bytes and frames of one connection;
  * proxy_habits.c, proxy_changes.c: how the server seems to behave.
  *
- * Connections belong to the proxy's thread. The lock guards everything else; that thread holds it except in poll() and
+ * Connections belong to the proxy's thread. The lock guards everything else. That thread holds it except in poll() and
  * in the hook.
  */
 
@@ -35,7 +35,7 @@ typedef struct flow {
     chunk *last;
     bool first_seen; /* the connect request or its answer has passed */
     bool eof;        /* the sender has ended its side */
-    bool shut;       /* the receiver has got that end */
+    bool shut;       /* the receiver has received that end */
 } flow;
 
 /* A connection. fd[0] is the client's side, fd[1] the server's; direction d reads from fd[d]. */
@@ -43,14 +43,14 @@ typedef struct conn {
     struct conn *next;
     int fd[2];
     flow flow[2];
-    bool opaque;         /* passed on without looking for frames */
-    bool reset;          /* reset both sides now */
-    bool cut_client;     /* reset the client after it has got the queued data */
-    bool closing;        /* end both sides after the queued data; pass nothing else */
-    bool orphan;         /* the client has gone, but the server does not notice */
-    int64_t retry_at;    /* when to connect to the server again; 0 = never */
+    bool opaque;         /* bytes are passed on without a search for frames */
+    bool reset;          /* both sides are to be reset now */
+    bool cut_client;     /* the client is to be reset once it has the queued data */
+    bool closing;        /* both sides end after the queued data; nothing else passes */
+    bool orphan;         /* the client is gone, but the server does not notice */
+    int64_t retry_at;    /* when to reconnect to the server; 0 = never */
     int64_t give_up;     /* no more retries after this time */
-    int32_t ops[256];    /* of the last requests, indexed by xid */
+    int32_t ops[256];    /* operations of the last requests, indexed by xid */
     struct asked *asked; /* see proxy_changes.c */
     struct asked *asked_last;
 } conn;
@@ -59,7 +59,7 @@ enum { ZKR__TO_SERVER, ZKR__TO_CLIENT };
 
 /*
  * Edits the answer to operation @op (0 = the connect request) in @frame, which includes its length and has @room bytes.
- * Returns the new size; 0 drops the answer.
+ * Returns the new size. 0 drops the answer.
  */
 typedef size_t (
     *zkr__test_edit)(void *ctx, int op, unsigned char *frame, size_t size, size_t room);
@@ -76,7 +76,7 @@ struct zkr_test_proxy {
     bool framed;
 
     bool stop;
-    uint64_t asked; /* turns of the loop requested, and done */
+    uint64_t asked; /* how many turns of the loop are requested, and how many done */
     uint64_t turns;
     struct sockaddr_in target;
     bool cut;
@@ -104,7 +104,7 @@ void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d);
 /** Sends the data that is due in direction @d, and then the end of the stream. */
 void zkr__test_flow_send(zkr_test_proxy *p, conn *c, int d);
 
-/** Must poll() watch direction @d for input, or for room? */
+/** These return whether poll() must watch direction @d for input, and for room. */
 bool zkr__test_flow_wants_input(const zkr_test_proxy *p, const conn *c, int d);
 bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
                                const conn *c,
@@ -112,7 +112,7 @@ bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
                                int64_t now);
 
 /**
- * Connect to the target. Without frames (between servers), retry a refused connection for a second: a follower often
+ * Connects to the target. Without frames (between servers), retries a refused connection for a second. A follower often
  * connects before its leader listens, and loses the election if the proxy accepts its connection and then resets it.
  */
 void zkr__test_conn_connect(zkr_test_proxy *p, conn *c);
@@ -128,26 +128,30 @@ void zkr__test_flow_put(zkr_test_proxy *p,
                         const unsigned char *data,
                         size_t size);
 
-/** The decision of a server with habits (zkr_test_proxy_habits()) about a request. */
+/** How a server with habits (zkr_test_proxy_habits()) treats a request. */
 struct zkr__test_verdict {
-    bool refused; /* the request does not reach the server, and the connection ends */
-    size_t size;  /* of the answer that the client gets before the end; 0 = none */
+    bool refused; /* it does not reach the server, and the connection ends */
+    size_t size;  /* size of the answer that the client gets first; 0 = no answer */
     unsigned char answer[40];
 };
 
-/** Judges a connect request, which includes its length, and changes it to what such a server would read. @v is zeroed.
+/**
+ * Judges a connect request, which includes its length, and changes it to what such a server would read. @v is zeroed.
  */
 void zkr__test_habits_connect(int habits,
                               unsigned char *frame,
                               size_t size,
                               struct zkr__test_verdict *v);
-/** Judges any other request. @op: its operation. @v is zeroed. */
+/** Judges any other request. @op is its operation. @v is zeroed. */
 void zkr__test_habits_request(int habits,
                               int op,
                               const unsigned char *frame,
                               struct zkr__test_verdict *v);
 
-/** Handle a request and an answer that pass: set data of a child counts as a change, and the answer shows the count. */
+/**
+ * These handle a request and an answer that pass. A set of a child's data counts as a change, and the answer shows the
+ * count.
+ */
 void zkr__test_changes_request(zkr_test_proxy *p,
                                conn *c,
                                int op,
@@ -158,14 +162,14 @@ void zkr__test_changes_answer(zkr_test_proxy *p,
                               unsigned char *frame,
                               size_t size);
 
-/** Free the remembered requests of a connection, and the counted changes. */
+/** These free the remembered requests of a connection, and the counted changes. */
 void zkr__test_changes_drop(conn *c);
 void zkr__test_changes_forget(zkr_test_proxy *p);
 
-/** The thread of the proxy. */
+/** The main function of the proxy's thread. */
 void *zkr__test_proxy_run(void *arg);
 
-/* ---- for tests of this library only, beyond zkr/testing.h ---- */
+/* ---- for tests of this library only; not in zkr/testing.h ---- */
 
 int zkr__test_proxy_port(const zkr_test_proxy *p);
 
@@ -173,21 +177,21 @@ int zkr__test_proxy_port(const zkr_test_proxy *p);
 int zkr__test_proxy_freeze(zkr_test_proxy *p, int d, bool frozen);
 
 /**
- * Resets the client's side of present and new connections. The server keeps open connections without traffic, until
- * zkr_test_proxy_heal() closes them.
+ * Resets the client's side of present and new connections. The server keeps its open connections, without traffic,
+ * until zkr_test_proxy_heal() closes them.
  */
 int zkr__test_proxy_orphan(zkr_test_proxy *p);
 
-/** Passes the replies before the @n-th, then resets the client. */
+/** Passes the replies before the @n-th, and then resets the client. */
 int zkr__test_proxy_drop_reply(zkr_test_proxy *p, int n);
 
 /** Returns how many requests or replies were lost on purpose since the start. */
 int zkr__test_proxy_triggered(zkr_test_proxy *p);
 
 /**
- * Calls @hook in the proxy's thread before it passes a request on. @n counts requests from 1 since the start; @op is
- * the operation. The hook blocks all connections of this proxy; if it cuts, drops or orphans, that request does not
- * pass. NULL removes the hook. On return the old hook no longer runs.
+ * Calls @hook in the proxy's thread before it passes on a request. @n counts requests since the start, from 1. @op is
+ * the operation. The hook blocks all connections of this proxy. If it cuts, drops or orphans, the request does not
+ * pass. NULL removes the hook. When this function returns, the old hook no longer runs.
  */
 int zkr__test_proxy_on_request(zkr_test_proxy *p,
                                void (*hook)(void *ctx, int n, int op),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ZKR_TEST_COUNTS_CHANGES: setting data of a child also raises the cversion of its parent. */
+/* ZKR_TEST_COUNTS_CHANGES: setting the data of a child also raises the cversion of its parent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ enum {
     OP_CREATE_TTL = 21
 };
 
-/* Offsets: after its length, a request has xid and operation, and an answer has xid, zxid and code. */
+/* Offsets. After its length, a request has xid and operation, and an answer has xid, zxid and code. */
 enum { XID = 4, REQUEST = 12, CODE = 16, ANSWER = 20 };
 /* The size of a Stat, and the offset of its cversion. */
 enum { STAT = 68, STAT_CVERSION = 36 };
@@ -47,7 +47,7 @@ static uint32_t get32(const unsigned char *b)
 
 /* ---- the content of a message ------------------------------------------------------------ */
 
-/* The unread rest of a message. @at is NULL after a read beyond the end. */
+/* The unread rest of a message. After a read beyond the end, @at is NULL. */
 struct rest {
     unsigned char *at;
     unsigned char *end;
@@ -95,7 +95,7 @@ static struct text parent_of(struct text path)
     while (path.size > 0 && path.at[path.size - 1] != '/') {
         path.size--;
     }
-    path.size -= path.size > 1; /* keep the slash of the root */
+    path.size -= path.size > 1; /* the root keeps its slash */
     return path;
 }
 
@@ -162,7 +162,7 @@ static bool is_create(int op)
            op == OP_CREATE_TTL;
 }
 
-/* Handles one operation of a transaction and its result. Returns whether another may follow. */
+/* Handles one operation of a transaction and its result. Returns whether another operation may follow. */
 static bool pass_result(zkr_test_proxy *p, struct rest *asked, struct rest *answer)
 {
     const int op = take_int(asked);
@@ -191,12 +191,12 @@ static bool pass_result(zkr_test_proxy *p, struct rest *asked, struct rest *answ
             count_change(p, path);
         }
     } else {
-        (void)take_int(asked); /* delete, check */
+        (void)take_int(asked); /* data and version of a delete or a check */
     }
     return asked->at != NULL && answer->at != NULL;
 }
 
-/* Handles the answer to a request that has succeeded. */
+/* Handles the answer to a successful request. */
 static void
 pass_answer(zkr_test_proxy *p, struct asked *a, unsigned char *frame, size_t size)
 {
@@ -259,7 +259,7 @@ void zkr__test_changes_answer(zkr_test_proxy *p,
     struct asked *a = c->asked;
 
     if (a == NULL || size < ANSWER || memcmp(a->frame + XID, frame + XID, 4) != 0) {
-        return; /* other answers: they come in the order of requests */
+        return; /* other answers arrive in the order of requests */
     }
     c->asked = a->next;
     if ((p->habits & ZKR_TEST_COUNTS_CHANGES) != 0 && get32(frame + CODE) == 0) {

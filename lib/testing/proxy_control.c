@@ -22,7 +22,7 @@ static int begin(zkr_test_proxy *p)
     return ZKR_OK;
 }
 
-/* Waits until the thread has acted on the changes, then unlocks the proxy. */
+/* Waits until the thread has acted on the changes, and then unlocks the proxy. */
 static int commit(zkr_test_proxy *p)
 {
     if (!pthread_equal(pthread_self(), p->thread)) {

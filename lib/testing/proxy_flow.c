@@ -9,7 +9,7 @@
 #include "testing/net.h"
 #include "testing/proxy.h"
 
-/* A longer first frame is no frame, but a four-letter word or another protocol. */
+/* If the first frame seems to be longer, it is not a frame, but a four-letter word or another protocol. */
 enum { FRAME_MAX = 16 << 20, XID_EVENT = -1, XID_PING = -2 };
 enum { RETRY_MS = 20, RETRIES_MS = 1000 };
 
@@ -29,7 +29,7 @@ void zkr__test_conn_reset(conn *c, int side)
     }
 }
 
-/* The server's side failed with @error: retries later, or resets the connection. */
+/* The server's side has failed with @error. Retries later, or resets the connection. */
 static void server_failed(const zkr_test_proxy *p, conn *c, int error)
 {
     const int64_t now = zkr__test_now_ms();
@@ -116,7 +116,7 @@ void zkr__test_flow_put(zkr_test_proxy *p,
     p->counts.bytes[d] += (int64_t)size;
 }
 
-/* Counts *left down. Does it reach 0? */
+/* Decrements *left. Returns whether it has reached 0. */
 static bool fires(zkr_test_proxy *p, int *left)
 {
     if (*left <= 0 || --*left > 0) {
@@ -126,7 +126,7 @@ static bool fires(zkr_test_proxy *p, int *left)
     return true;
 }
 
-/* Resets the client. The server gets the queued data, then an orderly end. */
+/* Resets the client. The server gets the queued data and then an orderly end. */
 static void cut_client_now(conn *c)
 {
     zkr__test_conn_reset(c, 0);
@@ -310,7 +310,7 @@ void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d)
 {
     flow *f = &c->flow[d];
 
-    /* The hook may have changed anything, so check again each time. */
+    /* The hook may have changed anything, so this checks again each time. */
     while (zkr__test_flow_wants_input(p, c, d) && !c->reset && !p->cut &&
            !p->drop_all) {
         if (!make_room(f)) {
@@ -332,7 +332,7 @@ void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d)
             return;
         }
         if (c->fd[1 - d] < 0 || c->closing) {
-            continue; /* no receiver: read on until the end */
+            continue; /* no receiver, so all input is read and dropped */
         }
         f->in_size += (size_t)n;
         pass_frames(p, c, d);

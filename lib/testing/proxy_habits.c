@@ -5,10 +5,10 @@
 
 enum { OP_CREATE2 = 15, OP_CREATE_CONTAINER = 19, OP_CREATE_TTL = 21 };
 
-/* Offsets: a connect request has length, version, last zxid, timeout, session, length of the password, and password. */
+/* Offsets. A connect request has length, version, last zxid, timeout, session, length of the password, and password. */
 enum { TIMEOUT = 16, SESSION = 20, PASSWORD = 32, PASSWORD_SIZE = 16 };
 
-/* Refuses the session as Keeper does: with a version that no server has, the requested timeout, and no session. */
+/* Refuses the session as Keeper does, with a version that no server has, the requested timeout, and no session. */
 static void refuse_session(const unsigned char *frame, struct zkr__test_verdict *v)
 {
     enum { SIZE = 40, VERSION_AT = 7, TIMEOUT_AT = 8, LENGTH_AT = 23, VERSION = 42 };
@@ -52,7 +52,7 @@ void zkr__test_habits_request(int habits,
                               struct zkr__test_verdict *v)
 {
     enum { XID = 4, SIZE = 20 };
-    /* The length, the xid, zxid 0, and code -6 (unimplemented). */
+    /* Length, xid, zxid 0, and code -6 (unimplemented). */
     static const unsigned char answer[SIZE] = {
         [3] = SIZE - 4, [16] = 0xff, 0xff, 0xff, 0xfa};
 

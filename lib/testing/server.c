@@ -14,7 +14,8 @@
 #include "testing/net.h"
 
 pthread_mutex_t zkr__test_servers = PTHREAD_MUTEX_INITIALIZER;
-static zkr_test_server *all; /* of this process, and those its parent had at fork() */
+/* Servers of this process, and those of its parent at fork(). */
+static zkr_test_server *all;
 
 /* Checks that @s is a server of this process. */
 static int enter(const zkr_test_server *s)
@@ -61,7 +62,7 @@ int zkr_test_server_kill(zkr_test_server *s)
     return rc;
 }
 
-/* If zoo.cfg has a line twice, the last one counts. */
+/* If zoo.cfg has a line twice, the last line counts. */
 int zkr__test_server_limits(const zkr_test_server *s, int64_t min_ms, int64_t max_ms)
 {
     int rc = ZKR_OK;
@@ -282,7 +283,7 @@ const char *zkr_test_server_dir(const zkr_test_server *s)
     return s != NULL ? s->dir : NULL;
 }
 
-/* Does not reap a server that has ended by itself. */
+/* Does not reap a server that has exited. */
 int zkr_test_server_pid(const zkr_test_server *s)
 {
     siginfo_t end = {0};

@@ -26,14 +26,14 @@ static uint64_t get(const unsigned char *at, size_t size)
     return value;
 }
 
-/* One step of java.util.Random: the top 32 of its 48 bits. */
+/* Makes one step of java.util.Random, and returns the top 32 of its 48 bits. */
 static uint32_t next(uint64_t *seed)
 {
     *seed = (*seed * 0x5DEECE66DU + 0xBU) & ((1ULL << 48) - 1);
     return (uint32_t)(*seed >> 16);
 }
 
-/* As ZooKeeperServer.generatePasswd(): new Random(id ^ 0xB3415C00).nextBytes(), the lowest byte first. */
+/* As in ZooKeeperServer.generatePasswd(): new Random(id ^ 0xB3415C00).nextBytes(), the lowest byte first. */
 void zkr__test_session_password(struct zkr__test_session *s)
 {
     uint64_t seed = ((uint64_t)s->id ^ 0xB3415C00U ^ 0x5DEECE66DU) & ((1ULL << 48) - 1);
@@ -77,9 +77,9 @@ int zkr__test_session_answer(int fd, struct zkr__test_session *s, int64_t deadli
 enum { TRY_MS = 1000, CLOSE_MS = 100, ALL_MS = 5000 };
 
 /*
- * Tries once to take the session over and close it. The owner takes its session back within milliseconds, so the close
- * request goes out together with the connect request. The answer to the close request proves nothing, and may never
- * come: only a refusal to connect is proof. Returns ZKR_ENOANSWER if nothing was sent, else the result of
+ * Tries once to take over the session and close it. The owner takes its session back within milliseconds, so the close
+ * request is sent together with the connect request. The answer to the close request proves nothing, and may never
+ * arrive. Only a refusal to connect is proof. Returns ZKR_ENOANSWER if nothing was sent, else the result of
  * zkr__test_session_answer().
  */
 static int take_and_close(const char *servers, int64_t id)
@@ -118,7 +118,7 @@ int zkr_test_expire_session(const char *servers, int64_t session_id)
         const int rc = take_and_close(servers, session_id);
         /*
          * If the owner reconnects just before the session is closed, the server (3.8) leaves that connection open and
-         * silent. The next connect request for the session, as in this try, closes it, and is then refused.
+         * silent. The next connect request for the session, such as this one, closes that connection and is refused.
          */
         if (rc == ZKR_ESESSION && taken) {
             return ZKR_OK;

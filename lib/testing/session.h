@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends the first packets of a session directly, because libzookeeper cannot take over a session and close it at once.
+/*
+ * Sends the first packets of a session directly, because libzookeeper cannot take over a session and close it at once.
  */
 #ifndef ZKR_TESTING_SESSION_H
 #define ZKR_TESTING_SESSION_H
@@ -14,15 +15,15 @@ struct zkr__test_session {
 };
 
 /*
- * Computes the password of the session @s->id. Servers compute it from the ID, and store no other, so the ID is enough
- * to take a session over.
+ * Computes the password of the session @s->id. Servers compute the password from the ID and do not store it, so the ID
+ * is enough to take over a session.
  */
 void zkr__test_session_password(struct zkr__test_session *s);
 
-/* Requests a new session (ID 0), or takes @s over. */
+/* Requests a new session (ID 0), or takes over @s. */
 bool zkr__test_session_ask(int fd, const struct zkr__test_session *s, int64_t deadline);
 
-/* Returns ZKR_OK and the granted session in @s, ZKR_ESESSION (no such session) or ZKR_ECONNLOSS. */
+/* Returns ZKR_OK with the granted session in @s, ZKR_ESESSION (no such session) or ZKR_ECONNLOSS. */
 int zkr__test_session_answer(int fd, struct zkr__test_session *s, int64_t deadline);
 
 #endif

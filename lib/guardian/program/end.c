@@ -2,11 +2,12 @@
 /*
  * Ends the sessions of a dead parent, all at the same time.
  *
- * Each connection renews the session. So the guardian must not repeat a connection that cannot end the session, because
- * the session would then outlive its timeout.
+ * Each connection renews the session. If the guardian repeated a connection that cannot end the session, the session
+ * would outlive its timeout. So it does not repeat such a connection.
  *
- * If the servers refuse the session even to the first connection, either the session is over, or the servers give each
- * connection a new one. The guardian cannot tell which. So it then deletes the nodes in a new session.
+ * If the servers refuse the session even to the first connection, then either the session has ended, or the servers
+ * give each connection a new session. The guardian cannot distinguish these cases. So it deletes the nodes in a new
+ * session.
  */
 #include "end.h"
 
@@ -22,7 +23,8 @@
 #include "sweep.h"
 
 /*
- * ZooKeeper's header declares this function only together with OpenSSL's headers. Weak, because most libraries lack it.
+ * ZooKeeper's header declares this function only together with OpenSSL's headers. The symbol is weak, because most
+ * builds of libzookeeper lack it.
  */
 zhandle_t *zookeeper_init_ssl(const char *host,
                               const char *cert,
@@ -32,33 +34,35 @@ zhandle_t *zookeeper_init_ssl(const char *host,
                               void *context,
                               int flags) __attribute__((weak));
 
-enum { AGAIN_MS = 20 }; /* between attempts */
+enum { AGAIN_MS = 20 }; /* pause between attempts */
 
 /*
- * EXPIRED: the session has ended, or the servers have given the connection another one. OVER: nothing is left to do, or
- * nothing more can be done.
+ * EXPIRED: the session has ended, or the servers have given the connection a new session. OVER: nothing is left to do,
+ * or nothing more can be done.
  */
 enum link_state { CONNECTING, CONNECTED, ANSWERED, EXPIRED, OVER };
 
-/* A session that is being ended. */
+/* A session that the guardian is ending. */
 struct ending {
     const struct ward *ward;
     zhandle_t *zh;
     _Atomic(enum link_state) state; /* set by libzookeeper's threads */
     int64_t again_at;               /* when to connect next */
-    int64_t leave_at;               /* when to try another server, without an answer */
-    unsigned first;                 /* index of the server to begin with */
-    unsigned rounds;                /* completed through all servers */
+    /* When to try another server if this one does not answer. */
+    int64_t leave_at;
+    unsigned first; /* index of the first server */
+    /* How many rounds through all servers are complete. */
+    unsigned rounds;
     int closes;
     bool asked;
     bool over;
     bool sweeps;         /* the handle has a new session, which deletes the nodes */
-    _Atomic(bool) heard; /* the sweep has got an answer */
-    const struct directory *directories; /* of all clients */
+    _Atomic(bool) heard; /* the sweep has received an answer */
+    const struct directory *directories; /* directories of all clients */
     struct sweep sweep;
 };
 
-static int news = -1; /* eventfd: the state of an ending has changed */
+static int news = -1; /* an eventfd: the state of an ending has changed */
 
 static void
 on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
@@ -137,8 +141,8 @@ static const char *nth_server(const char *servers, unsigned n)
 }
 
 /*
- * Returns all servers once, from @first on, with the chroot, or NULL if out of memory. If their number is even, one is
- * repeated, because after a round libzookeeper would only try every other one.
+ * Returns all servers once, beginning with @first, with the chroot, or NULL if memory runs out. If their number is
+ * even, one server is repeated, because after the first round libzookeeper would try only every second server.
  */
 static char *order_servers(const char *servers, unsigned first)
 {
@@ -157,7 +161,7 @@ static char *order_servers(const char *servers, unsigned first)
 
 /* --- one session --- */
 
-/* Returns how long a server may be silent. This is short in the first round, because other servers may answer. */
+/* Returns how long a server may be silent. The time is short in the first round, because other servers may answer. */
 static int64_t patience_ms(const struct ending *e)
 {
     enum { PART = 12, LEAST_MS = 20, MOST_ROUNDS = 3 };
@@ -186,14 +190,14 @@ static void attach(struct ending *e)
     e->leave_at = now_ms() + patience_ms(e);
 }
 
-/* Close the handle, and with it the session, if there is a connection. */
+/* Close the handle. If there is a connection, this ends the session, too. */
 static void detach(struct ending *e)
 {
     (void)zookeeper_close(e->zh);
     e->zh = NULL;
 }
 
-/* Leave a silent server, and begin at the next one. */
+/* Leave a silent server, and start again with the next one. */
 static void move_on(struct ending *e)
 {
     detach(e);
@@ -204,7 +208,7 @@ static void move_on(struct ending *e)
 
 /*
  * Servers that demand credentials refuse even the close of a session without them. Other servers need none, and may
- * refuse the given ones.
+ * refuse those that are given.
  */
 static void hand_in_credentials(const struct ending *e)
 {
@@ -215,7 +219,7 @@ static void hand_in_credentials(const struct ending *e)
     }
 }
 
-/* If a close had no effect, it was lost or refused. The answer to another request shows which. */
+/* If a close had no effect, it was lost or refused. The answer to another request shows which of the two happened. */
 static void ask(struct ending *e)
 {
     if (zoo_aexists(e->zh, "/", 0, on_answer, e) != ZOK) {
@@ -239,7 +243,7 @@ static bool has_nodes(const struct ending *e)
     return wards_directory(e->directories, e->ward->client) != NULL;
 }
 
-/* A close may be lost on its way, so the next connection shows whether the session has ended. */
+/* A close may get lost on the way, so the next connection shows whether the session has ended. */
 static void finish(struct ending *e, enum link_state state)
 {
     detach(e);
@@ -278,7 +282,7 @@ static void step(struct ending *e)
     }
 }
 
-/* Kill the groups of a client. Returns true while one is left. */
+/* Kill the process groups of a client. Returns true while any of them is left. */
 static bool kill_groups(const struct wards *w, uint64_t client)
 {
     for (struct group *g = w->groups; g; g = g->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work after the death of the parent. */
+/* The work after the parent's death. */
 #ifndef ZKR_GUARDIAN_END_H
 #define ZKR_GUARDIAN_END_H
 
@@ -7,7 +7,10 @@
 
 #include "wards.h"
 
-/** Kill the groups of the dead parent, and end each session when its client's groups are gone. Returns by @deadline. */
+/**
+ * Kill the process groups of the dead parent, and end each session when its client's groups are gone. Returns by
+ * @deadline.
+ */
 void end_sessions(const struct wards *w, int64_t deadline);
 
 #endif

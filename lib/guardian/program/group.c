@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends a process group. The number of the group is not enough, because another group may get the number when all
- * processes of the group are gone. The descriptor of the pipe refers to the group itself.
+ * Ends a process group. The number of the group is not enough, because once all its processes are gone, another group
+ * may get that number. The descriptor of the pipe refers to the group itself.
  */
 #include "group.h"
 
@@ -19,8 +19,8 @@
 #include "clock.h"
 
 /*
- * Returns the number of the group, or 0 if it is gone. Linux before 5.11 does not report that it is gone, but kill()
- * does.
+ * Returns the number of the group, or 0 if the group is gone. Linux before 5.11 does not report that it is gone, but
+ * kill() does.
  */
 static pid_t number(const struct group *g)
 {
@@ -54,7 +54,7 @@ static bool read_file(const char *path, char *text, size_t size)
 
 enum member { NOT_MEMBER, DEAD_MEMBER, LIVE_MEMBER };
 
-/* Returns the @n-th field behind the name, counted from 0. */
+/* Returns the @n-th field after the name, counted from 0. */
 static const char *field(const char *stat, int n)
 {
     const char *at = strrchr(stat, ')');
@@ -65,8 +65,8 @@ static const char *field(const char *stat, int n)
 }
 
 /*
- * A process whose /proc file cannot be read may be a member, so it counts as one. A process lives while any of its
- * threads does.
+ * A process whose /proc file cannot be read may be a member, so it counts as one. A process is alive while any of its
+ * threads is.
  */
 static enum member member_of(const char *pid, pid_t group)
 {
@@ -86,7 +86,7 @@ static enum member member_of(const char *pid, pid_t group)
                                                          : LIVE_MEMBER;
 }
 
-/* Does /proc show all processes, including those of other users? */
+/* Returns whether /proc shows all processes, including those of other users. */
 static bool proc_is_whole(void)
 {
     static int known = -1;
@@ -111,8 +111,8 @@ static bool proc_is_whole(void)
 }
 
 /*
- * Zombies that are never reaped stay in the group, for example in containers whose first process reaps none. Then the
- * group counts as gone when /proc shows no living member.
+ * Zombies that are never reaped stay in the group, for example in a container whose first process reaps none. So the
+ * group counts as gone if /proc shows no living member.
  */
 static bool all_are_dead(pid_t group)
 {
@@ -134,7 +134,7 @@ static bool all_are_dead(pid_t group)
     return dead > 0 && alive == 0;
 }
 
-/* Has a byte arrived on the pipe? End of file without a byte does not count. */
+/* Returns whether a byte has arrived on the pipe. An end of file without a byte does not count. */
 static bool pipe_is_over(struct group *g)
 {
     char byte;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zkr-guardian, which the library starts (zkr/guardian.h). It waits for the end of its parent, and then ends the
- * sessions that the parent has reported and not closed.
+ * zkr-guardian, the program that the library starts (zkr/guardian.h). It waits for the end of its parent, and then ends
+ * the sessions that the parent has reported but not closed.
  *
  * The guardian must never end a session whose process may still act. So it acts only when the pidfd reports the
- * parent's end, and reads all records first.
+ * parent's end, and it reads all records first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "end.h"
 #include "wards.h"
 
-/* --- no influence on other processes, and none from them --- */
+/* --- isolation from other processes --- */
 
 static void ignore_signals(void)
 {
@@ -33,7 +33,7 @@ static void ignore_signals(void)
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t none;
     for (int signo = 1; signo < NSIG; signo++) {
-        (void)sigaction(signo, &ignore, NULL); /* some cannot be ignored */
+        (void)sigaction(signo, &ignore, NULL); /* some signals cannot be ignored */
     }
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         (void)sigaction(faults[i], &usual, NULL);
@@ -42,7 +42,7 @@ static void ignore_signals(void)
     (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Close all descriptors but the socket, because they may be the parent's. */
+/* Close all descriptors except the socket, because they may be the parent's. */
 static void close_others(void)
 {
     enum { WITHOUT_CLOSE_RANGE = 65536 };
@@ -55,7 +55,7 @@ static void close_others(void)
     (void)!dup(null);
 }
 
-/* Keep the password of a session from core files and debuggers. */
+/* Hide the password of a session from core files and debuggers. */
 static void hide(void)
 {
     const struct rlimit none = {0, 0};
@@ -84,7 +84,7 @@ static bool has_ended(int process)
     return poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
 }
 
-/* Refuse to watch: the process with this number is not the parent, or cannot be watched. */
+/* Refuse to watch, because the process with this number is not the parent, or cannot be watched. */
 static enum sight look_away(int error)
 {
     answer(ZKR__GUARDIAN_REFUSES, error);
@@ -92,10 +92,10 @@ static enum sight look_away(int error)
 }
 
 /*
- * The kernel says which process has made the socket pair. If that process is still the guardian's parent when its pidfd
- * is open, the pidfd refers to the parent, and not to a later process with the same number. If the parent died earlier,
- * its number is free, or belongs to a process that has ended. The guardian does not watch a living process that is not
- * its parent.
+ * The kernel reports which process created the socket pair. If that process is still the guardian's parent when its
+ * pidfd is open, the pidfd refers to the parent, and not to a later process with the same number. If the parent died
+ * earlier, its number is free, or belongs to a process that has ended. The guardian does not watch a living process
+ * that is not its parent.
  */
 static enum sight watch_parent(int *parent)
 {
@@ -114,7 +114,7 @@ static enum sight watch_parent(int *parent)
                                   : look_away(ZKR__GUARDIAN_NO_PARENT);
 }
 
-/* --- records of the parent --- */
+/* --- the parent's records --- */
 
 enum heard { HEARD_NOTHING, HEARD_RECORD, HEARD_END };
 
@@ -129,9 +129,9 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 }
 
 /*
- * End a session that the parent has closed, if perhaps no server knows. This may take as long as the servers are
- * unreachable, and the parent waits for the end of this process when it closes its last client. So a child ends the
- * session. fork() is safe because this process has no threads yet.
+ * End a session that the parent has closed, if it is possible that no server knows of the close. This may take as long
+ * as the servers are unreachable, and when the parent closes its last client, it waits for the end of this process. So
+ * a child process ends the session. fork() is safe because this process has no threads yet.
  */
 static void end_apart(const struct wards *w, int64_t session)
 {
@@ -148,8 +148,8 @@ static void end_apart(const struct wards *w, int64_t session)
 }
 
 /*
- * Process one record. Returns HEARD_END at the end of the socket. Ends this process on BYE, or on a record that cannot
- * be understood.
+ * Process one record. Returns HEARD_END at the end of the socket. Ends this process on BYE, or on an unknown or
+ * malformed record.
  */
 static enum heard hear(struct wards *w)
 {
@@ -174,8 +174,8 @@ static enum heard hear(struct wards *w)
         return HEARD_NOTHING;
     }
     /*
-     * If the parent dies with the guardian's answer unread, recvmsg() fails once, before it returns the parent's
-     * records.
+     * If the parent dies before it reads the guardian's answer, recvmsg() fails once, and only then returns the
+     * parent's records.
      */
     if (n < 0 && (errno == EINTR || errno == ECONNRESET)) {
         return HEARD_RECORD;
@@ -193,15 +193,15 @@ static enum heard hear(struct wards *w)
                                     (size_t)n - sizeof(record.head), fds);
     explicit_bzero(&record, sizeof(record));
     if (!fine && n > 0) {
-        _exit(1); /* the record is not understood: end nothing */
+        _exit(1); /* the record may be of another version, so no session is ended */
     }
     return fine ? HEARD_RECORD : HEARD_END;
 }
 
 /*
- * Wait until the parent is dead. The end of the socket alone does not prove that: the parent may have closed its
- * socket, or called exec(). Then no more records can arrive, and the guardian exits after the longest session timeout,
- * when sessions that no client keeps alive have ended.
+ * Wait until the parent is dead. The end of the socket alone does not prove that, because the parent may have closed
+ * its socket or called exec(). Then no more records can arrive. The guardian exits after the longest session timeout,
+ * when all sessions that no client keeps alive have ended.
  */
 static void await_end(int parent, struct wards *w)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletes the nodes of a session that no connection can end: servers such as ClickHouse Keeper give each connection a
- * new session, and keep the old one until its timeout. A new session lists one directory after the other, and deletes
- * the nodes in it that the old session owns. The callbacks run in one thread of libzookeeper.
+ * Deletes the nodes of a session that no connection can end. Servers such as ClickHouse Keeper give each connection a
+ * new session, and keep the old session until its timeout. A new session lists one directory after the other, and
+ * deletes the nodes that the old session owns. The callbacks run in one thread of libzookeeper.
  */
 #include "sweep.h"
 
@@ -60,7 +60,7 @@ static void on_deleted(int rc, const void *data)
     drop_node(node);
 }
 
-/* No other node ever gets this name, because names of lock nodes have a random part and a number. */
+/* No other node ever gets this name, because the name of a lock node has a random part and a number. */
 static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
     struct node *node = (void *)(uintptr_t)data;
@@ -95,7 +95,7 @@ static int look(struct sweep *s, const char *name)
 
 static void on_list(int rc, const struct String_vector *names, const void *sweep)
 {
-    static const char ours[] = "_c_"; /* prefix of all lock nodes of the library */
+    static const char ours[] = "_c_"; /* the prefix of all lock nodes of the library */
     struct sweep *s = (void *)(uintptr_t)sweep;
     note(s, rc);
     for (int32_t i = 0; rc == ZOK && i < names->count; i++) {

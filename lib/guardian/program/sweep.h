@@ -9,25 +9,25 @@
 
 #include "wards.h"
 
-/** One pass over the directories of a ward, on a handle whose session is not the ward's. */
+/** One pass over the directories of a ward, on a handle that has another session. */
 struct sweep {
     zhandle_t *zh;
     const struct ward *ward;
     const struct directory *next; /* next in the list of all clients' directories */
     /**
-     * Called by a thread of libzookeeper. progress(): an answer has arrived. done(): the pass is over; @whole: all the
-     * nodes are gone.
+     * A thread of libzookeeper calls these. progress() means that an answer has arrived, and done() that the pass is
+     * over. @whole is true if all nodes are gone.
      */
     void (*progress)(void *context);
     void (*done)(void *context, bool whole);
     void *context;
-    /* --- private to the sweep --- */
+    /* --- private to sweep.c --- */
     const struct directory *here;
-    size_t awaited; /* answers for this directory */
+    size_t awaited; /* how many answers for this directory are outstanding */
     bool failed;
 };
 
-/** Delete the ward's nodes. The sweep ends with done(), or with the close of the handle. */
+/** Delete the ward's nodes. The sweep ends with done(), or when the handle is closed. */
 void sweep_begin(struct sweep *s);
 
 #endif

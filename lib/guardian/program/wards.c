@@ -48,7 +48,7 @@ const char *ward_credential(const struct ward *ward,
     return scheme;
 }
 
-/* Returns the position behind the string at @at, or NULL if the string does not end before @end. */
+/* Returns the position after the string at @at, or NULL if the string does not end before @end. */
 static const char *behind(const char *at, const char *end)
 {
     const char *zero = at ? memchr(at, '\0', (size_t)(end - at)) : NULL;
@@ -130,7 +130,7 @@ static void drop_directories(struct wards *w, uint64_t client, const char *path)
     }
 }
 
-/* If memory for a directory is short, its nodes stay until the session times out. */
+/* If there is no memory for a directory, its nodes stay until the session times out. */
 static bool take_directory(struct wards *w,
                            const struct zkr__guardian_record *record,
                            const char *path,
@@ -149,7 +149,7 @@ static bool take_directory(struct wards *w,
     return true;
 }
 
-/* Fails if a group cannot be stored, because its sessions must not be ended without it. */
+/* Fails if a group cannot be stored, because its sessions must not end before the group is gone. */
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
                 const char *text,

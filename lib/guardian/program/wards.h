@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sessions, process groups and directories of the parent, as it has reported them. */
+/* The sessions, process groups and directories of the parent, as the parent has reported them. */
 #ifndef ZKR_GUARDIAN_WARDS_H
 #define ZKR_GUARDIAN_WARDS_H
 
@@ -19,7 +19,7 @@ struct ward {
     char *servers;
     const char *tls;         /* points into .servers; "" = no TLS */
     const char *credentials; /* points into .servers, in the format of wire.h */
-    size_t text_size;        /* of .servers, with all these texts */
+    size_t text_size;        /* size of .servers with all these texts */
 };
 
 /** A directory in which a client may have nodes. */
@@ -37,8 +37,8 @@ struct wards {
 };
 
 /**
- * Process one record and the @size bytes of @text behind it. @fds are -1, or descriptors that then belong to the group.
- * Returns false if the record cannot be understood or stored.
+ * Process one record and the @size bytes of @text that follow it. @fds are -1, or descriptors that will belong to the
+ * group. Returns false if the record cannot be understood or stored.
  */
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
@@ -46,7 +46,7 @@ bool wards_take(struct wards *w,
                 size_t size,
                 const int fds[ZKR__GROUP_FDS]);
 /**
- * Iterate over the ward's credentials. *@at is ward.credentials at first. Returns a scheme and sets *@cert and
+ * Iterate over the ward's credentials. *@at starts as ward.credentials. Returns a scheme and sets *@cert and
  * *@cert_len, or returns NULL at the end.
  */
 const char *ward_credential(const struct ward *ward,
@@ -55,10 +55,10 @@ const char *ward_credential(const struct ward *ward,
                             uint32_t *cert_len);
 /** Returns the ward of @session, or NULL. */
 const struct ward *wards_find(const struct wards *w, int64_t session);
-/** Returns the longest session timeout, or 0 without a session. */
+/** Returns the longest session timeout, or 0 if there is no session. */
 int64_t wards_longest_ms(const struct wards *w);
 
-/** Returns the first directory of the client in the list from @d on, or NULL. */
+/** Returns the client's first directory in the list that begins at @d, or NULL. */
 const struct directory *wards_directory(const struct directory *d, uint64_t client);
 
 #endif
