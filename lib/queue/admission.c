@@ -7,7 +7,10 @@
 #include "queue/keep.h"
 #include "session/must.h"
 
-/* Returns how many nodes to create together, the claim's included; 0 if its group has a node or is creating one. */
+/*
+ * Returns how many nodes must be created together, including the claim's, or 0 if its group has a node or is creating
+ * one.
+ */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group; /* NULL = no group */
@@ -23,8 +26,8 @@ static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * True if another claim or group of ours is creating a node in the directory, and neither a node of ours there nor the
- * watch on the directory proves that the directory exists.
+ * Returns true if another claim or group of ours is creating a node in the directory, and neither a node of ours there
+ * nor the watch on the directory proves that the directory exists.
  */
 static bool is_unproved(const struct zkr__directory *d,
                         const struct zkr__group *group) ZKR__LOCKED
@@ -41,7 +44,7 @@ static bool is_unproved(const struct zkr__directory *d,
     return others > 0 && !newest && !zkr__cache_watches(d);
 }
 
-/* True if the claim must wait until its directory, and those of the members created with it, are proved to exist. */
+/* Returns true if the claim must wait for proof that its directory, and those of the members created with it, exist. */
 static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group;
@@ -58,7 +61,7 @@ static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
     return waits;
 }
 
-/* Returns the first claim in line that waits only for room. */
+/* Returns the first claim in line that waits for room only. */
 static struct zkr__claim *find_first(const struct zkr__engine *engine) ZKR__LOCKED
 {
     struct zkr__claim *first = engine->line;
@@ -108,7 +111,7 @@ static void join(struct zkr__claim *claim) ZKR__LOCKED
     claim->directory->joining++;
 }
 
-/* Returns the last member of the claim's group that is in line; NULL = none. */
+/* Returns the last member of the claim's group that is in line, or NULL. */
 static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__claim *beside = NULL;
@@ -152,8 +155,8 @@ void zkr__admission_settle(struct zkr__claim *claim)
 
 /*
  * Returns the first claim in line whose group already has a node or is creating one. The other members count as joining
- * until this claim has its node. Otherwise a large group ahead in the line would wait for those members, and the
- * members for this claim.
+ * until this claim has its node. Without this exception, a large group ahead in the line would wait for those members,
+ * and the members for this claim.
  */
 static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
 {
@@ -171,7 +174,7 @@ struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine)
         next = engine->joining < engine->joining_max ? find_awaited(engine) : NULL;
     }
     if (next) {
-        join(next); /* takes the room; the claim's step may give it back */
+        join(next); /* takes the room, which the claim's step may return */
     }
     return next;
 }

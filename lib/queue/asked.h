@@ -22,7 +22,7 @@ enum zkr__asked {
 
 enum { ZKR__ASKED_BITS = 4 };
 
-/* The tag of a request: its kind and its round. */
+/* Returns the tag of a request, made of its kind and its round. */
 static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
 {
     return round << ZKR__ASKED_BITS | asked;

@@ -9,7 +9,7 @@
 #include "queue/group.h"
 #include "session/must.h"
 
-/* A claim that waits for an answer (one reference is held), and the tag of its request. */
+/* A claim that waits for an answer, with one reference, and the tag of its request. */
 struct ask {
     struct zkr__claim *claim;
     unsigned tag;
@@ -36,7 +36,7 @@ bool zkr__batch_defers(struct zkr__claim *claim, unsigned action)
         const struct zkr__claim *before = group->members[i - 1];
         if (group->members[i] == claim && before &&
             before->directory == claim->directory) {
-            joint |= ZKR__DO_PARENTS; /* @before creates the same parents */
+            joint |= ZKR__DO_PARENTS; /* @before already creates the same parents */
         }
     }
     return (action & joint) != 0;
@@ -60,8 +60,8 @@ static void send_to(const struct ask *ask, const struct zkr__op *op) ZKR__LOCKED
 }
 
 /*
- * Deliver @answer to claim @first, if there is such a claim, and then @others to the rest. The claim at fault goes
- * first because its failure decides for all.
+ * Deliver @answer to claim @first, if there is such a claim, and then @others to the rest. The claim at fault is first
+ * because its failure decides for all.
  */
 static void tell_all(struct joint *j,
                      size_t first,
@@ -141,7 +141,7 @@ join(struct joint *j, struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCK
         (struct ask){.claim = claim, .tag = zkr__asked_tag(asked, claim->k.round)};
 }
 
-/* --- deletes, checks --- */
+/* --- deletes and checks --- */
 
 static void send_nodes(const struct zkr__group *group,
                        unsigned action,
@@ -192,7 +192,8 @@ static struct zkr__claim *due_at(const struct zkr__group *group, uint32_t i) ZKR
 }
 
 /*
- * True if member @i is not ready: it pauses before its create, is LOOKING, or waits for the answer to its last create.
+ * Returns true if member @i is not ready: it pauses before its create, is LOOKING, or waits for the answer to its last
+ * create.
  */
 static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
@@ -204,7 +205,7 @@ static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
            (zkr__claim_stage(&claim->k) == ZKR__CREATING && !due_at(group, i));
 }
 
-/* Returns the number of creates to send; 0 while any member is not ready to create its node. */
+/* Returns the number of creates to send, or 0 while any member is not ready to create its node. */
 static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
 {
     size_t due = 0;
@@ -217,10 +218,13 @@ static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
     return due;
 }
 
-/* Create the @due nodes in one transaction. False: no memory, or no random bytes for a name. */
+/*
+ * Create the @due nodes in one transaction. Returns false if there is no memory, or there are no random bytes for a
+ * name.
+ */
 static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
 {
-    char text[ZKR__OWNER_TEXT_MAX]; /* one owner text serves all nodes */
+    char text[ZKR__OWNER_TEXT_MAX]; /* all nodes have the same owner text */
     struct zkr__creation *creations = zkr__mem_alloc(due * sizeof(*creations));
     struct joint *j = make_joint(due);
     bool done = creations && j;

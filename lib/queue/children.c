@@ -16,7 +16,9 @@ static int compare(const void *x, const void *y)
     if (a->sequence != b->sequence) {
         return a->sequence < b->sequence ? -1 : 1;
     }
-    /* A Curator writer that downgrades creates a READ node with its own number, beside its WRIT node. */
+    /*
+     * When a Curator writer downgrades, it creates a READ node with the number of its WRIT node, beside the WRIT node.
+     */
     bool reads = a->kind == ZKR__NAME_READ;
     if (reads != (b->kind == ZKR__NAME_READ)) {
         return reads ? 1 : -1;
@@ -192,7 +194,7 @@ bool zkr__known_made(struct zkr__known *known, int64_t number)
     }
     known->next = number + 1;
     known->counts = number >= 0 && number < ZKR__SEQUENCE_LIMIT;
-    if (!known->counts) { /* beyond the limit, numbers repeat */
+    if (!known->counts) { /* beyond the limit, numbers are repeated */
         zkr__known_forget(known);
     }
     return next;
@@ -204,7 +206,7 @@ void zkr__known_listed(struct zkr__known *known,
                        zkr__child_filter ours,
                        void *ctx)
 {
-    int64_t shown = known->next; /* the number after our last node */
+    int64_t shown = known->next; /* the next number after our last node */
     if (children->count > 0 &&
         children->list[children->count - 1].sequence >= known->next) {
         shown = children->list[children->count - 1].sequence + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The children of a queue in order, and what their numbers reveal. Pure; hostile names are safe. */
+/* The children of a queue in order, and what their numbers reveal. Pure. Hostile names are safe. */
 #ifndef ZKR_QUEUE_CHILDREN_H
 #define ZKR_QUEUE_CHILDREN_H
 
@@ -10,27 +10,29 @@
 #include "queue/names.h"
 
 struct zkr__child {
-    const char *name; /* points into the answer, unless this is a copy */
+    /* Points into the answer, or into the same allocation for a copy. */
+    const char *name;
     enum zkr__name_kind kind;
     int64_t sequence;
 };
 
 struct zkr__children {
-    struct zkr__child *list; /* sorted by sequence, then readers last, then by name */
+    /* Sorted by sequence, then with readers last, then by name. */
+    struct zkr__child *list;
     size_t count;
-    size_t strays; /* how many children were left out because they have no number */
-    size_t behind; /* how many were left out because their number is too high */
+    size_t strays; /* how many children without a number were left out */
+    size_t behind; /* how many children with a number above the limit were left out */
 };
 
-/* Returns true for a child to leave out. */
+/* Returns true for a child that is left out. */
 typedef bool (*zkr__child_filter)(void *ctx, const char *name);
 
 /* A limit that no child's number exceeds. */
 #define ZKR__ANY_NUMBER INT64_MAX
 
 /*
- * Put the children into @out, in order, without those numbered above @most and those for which @dead returns true (NULL
- * = none). Count the children without a number. Returns ZKR_OK or ZKR_ENOMEM; the caller frees @out.
+ * Put the children into @out, in order, except those with numbers above @most and those for which @dead (NULL = none)
+ * returns true. Count the children without a number. Returns ZKR_OK or ZKR_ENOMEM. The caller frees @out.
  */
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,
@@ -40,12 +42,12 @@ int zkr__children_order(struct zkr__children *out,
                         void *ctx);
 /*
  * Returns whether lists for the application include @child. A child of no known recipe is left out if the server has
- * not given out its number yet, because it is behind every contender that could enter now. @made is the number of the
- * next child by the server's count; a count that is too high includes more children.
+ * not assigned its number yet, because it is behind every contender that could enter now. @made is the number of the
+ * next child by the server's count. If that count is too high, more children are included.
  */
 bool zkr__child_is_shown(const struct zkr__child *child, int64_t made);
 /*
- * Like zkr__children_order(), but children for which zkr__child_is_shown() is false count as children without a number.
+ * Like zkr__children_order(), but a child for which zkr__child_is_shown() is false counts as a child without a number.
  */
 int zkr__children_shown(struct zkr__children *out,
                         const char *const *names,
@@ -81,31 +83,32 @@ bool zkr__children_prove(const struct zkr__children *children,
  *
  * Servers number the children of a directory by counting all children ever created there, with or without a number in
  * their names. Deletions do not change the count. So if a node of ours gets the next number, no node was created in
- * between. Every existing node is then a known one, though some known nodes may be gone.
+ * between. Then every existing node is known, though some known nodes may be gone.
  *
- * A listed node gives a lower bound for the next number: the node's number plus one. So a node of ours that gets
- * exactly this number is right behind the listed node. The count that comes with a list proves nothing, because
- * ClickHouse Keeper raises it with each write to a child, and a count that is too high would hide foreign nodes created
- * after the list. The count only hints that the node with the highest number is gone. If the count and the nodes
- * disagree, the list is not used.
+ * A listed node gives a lower bound for the next number, which is its own number plus one. So a node of ours that gets
+ * exactly this number is right behind the listed node. The count that the server returns with a list proves nothing,
+ * because ClickHouse Keeper raises it with each write to a child, and a count that is too high would hide foreign nodes
+ * created after the list. The count only hints that the node with the highest number is gone. If the count and the
+ * nodes disagree, the list is not used.
  *
- * The count shows that nodes were created, not where they are, because a client that chooses whole names also chooses
- * the number, above or below the count. So the known nodes of other clients are ordered by their own numbers, as in a
- * list. No recipe chooses numbers. If a client does, two cases are not detected:
- * - An unknown node numbered above the count ends up between two nodes of ours, which seem to be neighbours. When the
- *   first hands over to the second, the unknown node is overtaken.
+ * The count shows that nodes were created, but not where they are. A client that chooses whole names also chooses the
+ * number, above or below the count. So the known nodes of other clients are ordered by their own numbers, as in a list.
+ * No recipe chooses numbers. If a client does, two cases are not detected:
+ * - An unknown node numbered above the count is between two nodes of ours that seem to be neighbours. When the first
+ *   hands over to the second, the unknown node is overtaken.
  * - Waiting nodes of ours overtake a node that is created ahead of them, because their claims rely on an older list.
- *   Our next node does not get the expected number, so its claim requests a list, which shows the intruder. In neither
- *   case does a claim wait unless a list would make it wait, too.
+ *   Our next node does not get the expected number, so its claim requests a list, which shows the intruder.
+ *
+ * In neither case does a claim wait unless a list would make it wait, too.
  *
  * A directory that is deleted and created again counts from 0. When this may have happened, all knowledge is dropped.
  */
 struct zkr__known {
     bool counts;  /* the next three fields are valid */
     int64_t next; /* the number of the next child */
-    /* All children with this number or a higher one are ours, except children whose clients chose the number. */
+    /* All children with this number or a higher one are ours, except those whose clients chose the number. */
     int64_t from;
-    /* The nodes of other clients, if `from` is ZKR__KNOWN_ALL. Some may be gone by now. */
+    /* The nodes of other clients if `from` is ZKR__KNOWN_ALL. Some of these nodes may be gone by now. */
     struct zkr__children others;
     /* How many of our latest nodes got the next number, counted up to two. */
     unsigned quiet;
@@ -117,18 +120,20 @@ struct zkr__known {
 void zkr__known_begin(struct zkr__known *known);
 /* Drop and free all knowledge, because the directory may have been replaced. */
 void zkr__known_forget(struct zkr__known *known);
-/* Record that a node of ours got @number. Returns true if that was the next number: no node was created in between. */
+/*
+ * Record that a node of ours got @number. Returns true if that was the next number, so no node was created in between.
+ */
 bool zkr__known_made(struct zkr__known *known, int64_t number);
 /*
- * Learn from a list that was sent after the create of our last node. @children: all children. @next: the next number by
- * the server's count. @ours returns true for our own.
+ * Learn from a list that was sent after the create of our last node. @children are all children, and @next is the next
+ * number by the server's count. @ours returns true for our own nodes.
  */
 void zkr__known_listed(struct zkr__known *known,
                        const struct zkr__children *children,
                        int64_t next,
                        zkr__child_filter ours,
                        void *ctx);
-/* The child @name is gone. */
+/* Record that the child @name is gone. */
 void zkr__known_gone(struct zkr__known *known, const char *name);
 /* Returns whether our next node will probably get the next number. */
 bool zkr__known_quiet(const struct zkr__known *known);

@@ -34,21 +34,22 @@ void zkr__cache_forget(struct zkr__directory *d)
     }
 }
 
-/* The watch may be used up: forget the watch, and all knowledge that depends on it. */
+/* The watch may be used up, so forget it, and all knowledge that depends on it. */
 static void drop_watch(struct zkr__directory *d)
 {
     if (d->watch) {
         d->watch->state = ZKR__UNWATCHED;
-        d->watch->asked++; /* ignore an answer still in flight */
+        d->watch->asked++; /* an answer still in flight is ignored */
         zkr__known_forget(&d->watch->known);
     }
 }
 
-/* Drops the watch when the directory was deleted or its data changed. */
+/* Drops the watch if the directory was deleted or its data changed. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
-    if (event != ZKR__NODE_CHILDREN) { /* another watch reports changes of children */
+    /* Changes of the children are reported by another watch. */
+    if (event != ZKR__NODE_CHILDREN) {
         drop_watch(ZKR__OWNER_OF(watcher, struct zkr__dir_watch, watcher)->directory);
     }
 }
@@ -100,7 +101,7 @@ void zkr__cache_begin(struct zkr__directory *d)
     zkr__submit(d->engine->c, &op, on_watch, d, d->watch->asked);
 }
 
-/* --- the place of a node, from its number --- */
+/* --- deriving the place of a node from its number --- */
 
 /*
  * Returns whether the number of its node can replace a list for the claim. A claim needs a list to watch the children,
@@ -136,7 +137,7 @@ bool zkr__cache_expects(const struct zkr__claim *claim)
     return from_a_list || (known->from == ZKR__KNOWN_ALL && others->count == 0);
 }
 
-/* Knowledge of the numbers begins with the first node created after the watch on the directory was set. */
+/* Knowledge of the numbers starts with the first node created after the watch on the directory was set. */
 void zkr__cache_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
@@ -157,8 +158,8 @@ void zkr__cache_gone(const struct zkr__claim *claim)
 }
 
 /*
- * True if only a later list can show the claim's node: a downgrade is in flight, so the node may have either of two
- * names, or the claim is leaving while a write of its owner may still arrive.
+ * Returns true if only a later list can show the claim's node. Either a downgrade is in flight, so the node may have
+ * one of two names, or the claim is leaving while a write of its owner may still arrive.
  */
 static bool is_vague(const struct zkr__claim *claim)
 {
@@ -184,8 +185,8 @@ static void put(struct zkr__children *children, const char *node)
 }
 
 /*
- * Collect in @line the known children numbered *from or higher, with at most @most of our own nodes ahead of the claim.
- * Some may be gone by now. Returns false if the children are not known, or out of memory.
+ * Collect in @line the known children with the number *from or higher, with at most @most of our own nodes ahead of the
+ * claim. Some of them may be gone by now. Returns false if the children are not known, or memory runs out.
  */
 static bool line_up(const struct zkr__claim *claim,
                     size_t most,
@@ -209,7 +210,7 @@ static bool line_up(const struct zkr__claim *claim,
     if (!make_row_room(&d->engine->scratch, 3 + others->count + count)) {
         return false;
     }
-    /* The free element in front is for a child that represents the unknown nodes. */
+    /* The free element at the front is for a child that represents the unknown nodes. */
     *line = (struct zkr__children){.list = d->engine->scratch.row + 1};
     for (size_t i = 0; i < others->count; i++) {
         if (others->list[i].sequence >= *from) {
@@ -229,7 +230,8 @@ static bool line_up(const struct zkr__claim *claim,
 }
 
 /*
- * Apply the rule. One blocking child in front represents all unknown nodes there. False: the known nodes do not decide.
+ * Apply the rule. One blocking child at the front represents all unknown nodes there. Returns false if the known nodes
+ * do not decide.
  */
 static bool judge(const struct zkr__claim *claim,
                   size_t most,
@@ -261,7 +263,8 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
                        struct zkr__children *children)
 {
-    enum { NEAR = 16 }; /* thousands of nodes may be further ahead, but rarely matter */
+    /* Thousands of nodes may be ahead, but more distant ones rarely matter. */
+    enum { NEAR = 16 };
     const struct zkr__directory *d = claim->directory;
     return zkr__cache_watches(d) && is_simple(claim) && d->watch->known.counts &&
            (judge(claim, NEAR, verdict, children) ||
@@ -286,13 +289,13 @@ bool zkr__list_wanted(const struct zkr__claim *claim)
            claim->list_tag == zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
 }
 
-/* The next two functions are filters; @ctx is the directory. */
+/* The next two functions are filters. @ctx is the directory. */
 static bool is_ours(void *ctx, const char *name) ZKR__LOCKED
 {
     return zkr__claim_in(ctx, name) != NULL;
 }
 
-/* True for a node of ours that is being deleted. Requests sent after the delete will not see the node. */
+/* Returns true for a node of ours that is being deleted. Requests sent after the delete will not find the node. */
 static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
 {
     const struct zkr__claim *claim = zkr__claim_in(ctx, name);
@@ -311,7 +314,8 @@ int zkr__list_children(struct zkr__directory *d, const struct zkr__children **ou
 }
 
 /*
- * Returns the highest number among the claims that wait for this list. None of them needs the nodes behind that number.
+ * Returns the highest number among the claims that wait for this list. None of these claims needs the nodes behind that
+ * number.
  */
 static int64_t most_wanted(const struct zkr__directory *d)
 {
@@ -353,7 +357,8 @@ static void order(struct zkr__directory *d,
 }
 
 /*
- * A claim that asks while this list is in flight waits for the next one, because the claim may have seen a later event.
+ * A claim that asks for a list while this one is in flight waits for the next list, because the claim may have received
+ * a later event.
  */
 static void
 on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__LOCKED
@@ -399,14 +404,17 @@ void zkr__list_send(struct zkr__directory *d)
 /*
  * --- Tries (claims that fail instead of waiting) that list before they create a node. The node of a try may delay
  * claims that could be granted at once beside the holders: claims for other permits, readers beside readers, claims for
- * one path of several. So a try creates no node while this client knows a reason why the try would fail. If the client
+ * one path of several. So a try creates no node if this client knows a reason why the try would fail. If the client
  * knows nothing, the try lists first.
  *
- * If the queue seems free, the try creates its node, and costs one round trip. If the client's knowledge is old, the
- * list sent with the create shows that.
+ * If the queue seems free, the try creates its node, and costs one round trip. If the client's knowledge is outdated,
+ * the list sent with the create shows that.
  */
 
-/* Returns how many members of the claim's group, the claim included, belong to the claim's directory; 0 = no group. */
+/*
+ * Returns how many members of the claim's group, including the claim, belong to the claim's directory, or 0 if there is
+ * no group.
+ */
 static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     int64_t count = 0;

@@ -44,7 +44,10 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
         return NULL;
     }
     claim->directory = directory;
-    /* The claim needs a reference, because a downgrade moves it to another queue, which may have no directory yet. */
+    /*
+     * The claim needs its own reference, because a downgrade moves it to another queue, which may not have a directory
+     * yet.
+     */
     directory->refs++;
     claim->q = q;
     q->refs++;
@@ -143,12 +146,13 @@ void zkr__claim_tell_revocations(struct zkr__claim *claim)
 
 /* --- in its directory --- */
 
-/* Insert the claim by its number, from the end, because most new claims have the highest number so far. */
+/* Insert the claim by its number, searching from the end, because most new claims have the highest number so far. */
 static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
     ZKR__MUST(d->engine->c, !claim->ours_prev && claim->by_node.path);
-    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last claim */
+    /* This is the last claim. */
+    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL;
     while (after && after->sequence > claim->sequence) {
         after = after == d->ours ? NULL : after->ours_prev;
     }
@@ -171,7 +175,7 @@ struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *nam
 {
     size_t dir_len = strlen(d->path), len = strlen(name);
     char *path = d->engine->scratch.path;
-    if (len >= ZKR__NAME_ROOM) { /* longer than any name of ours */
+    if (len >= ZKR__NAME_ROOM) { /* longer than any of our names */
         return NULL;
     }
     memcpy(path, d->path, dir_len);
@@ -193,9 +197,12 @@ void zkr__claim_drop_list(struct zkr__claim *claim)
     claim->list = ZKR__NO_LIST;
 }
 
-/* --- our node --- */
+/* --- the node --- */
 
-/* Writes a random version 4 UUID, formatted like java.util.UUID. Returns 0 or errno; no weaker source is tried. */
+/*
+ * Writes a random version 4 UUID in the format of java.util.UUID. Returns 0 or errno. There is no fallback to a weaker
+ * source.
+ */
 static int make_guid(char text[ZKR__GUID_LEN + 1])
 {
     static const char hex[] = "0123456789abcdef";
@@ -274,7 +281,7 @@ void zkr__claim_forget_node(struct zkr__claim *claim)
     leave_directory(claim);
 }
 
-/* --- the data of our node --- */
+/* --- the data of the node --- */
 
 #define HELD_SINCE "\n" ZKR__FIELD_HELD_SINCE "="
 #define TIMEOUT "\n" ZKR__FIELD_TIMEOUT "="
@@ -284,8 +291,8 @@ enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
 enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
 
 /*
- * Returns how many bytes of @owner to write so that a field fits behind them. A text of several lines is cut at the end
- * of a line, so that no field is cut.
+ * Returns how many bytes of @owner to write so that a field fits after them. A text with several lines is cut at the
+ * end of a line, so that no field is cut.
  */
 static size_t fitting(const char *owner)
 {
@@ -296,7 +303,10 @@ static size_t fitting(const char *owner)
     return len > 0 ? len : most;
 }
 
-/* Write @owner, or host/pid/thread if @owner is NULL, and the field for the rule's argument. Returns the length. */
+/*
+ * Write @owner, or host/pid/thread if @owner is NULL, and the field for the rule's argument. Returns the length of the
+ * text.
+ */
 static size_t write_owner(const struct zkr__claim *claim,
                           const char *owner,
                           char text[ZKR__OWNER_TEXT_MAX])
@@ -316,7 +326,7 @@ static size_t write_owner(const struct zkr__claim *claim,
                                        : ZKR__OWNER_TEXT_MAX - 1;
 }
 
-/* Append our address to the node's data if there is room. */
+/* If there is room, append our address to the node's data. */
 static void add_address(const struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
@@ -330,7 +340,7 @@ static void add_address(const struct zkr__claim *claim,
     if (creation->data != text) {
         memcpy(text, creation->data, creation->data_len);
     }
-    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the data have a length
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the data have a length */
     memcpy(text + creation->data_len, field, len);
     creation->data = text;
     creation->data_len = whole;
@@ -412,8 +422,8 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim)
 }
 
 /*
- * Returns the number of contenders in front; 0 = not known. A node ahead with holder metadata is the first in the
- * queue, unless it belongs to a reader.
+ * Returns the number of contenders ahead, or 0 if that is not known. A node ahead that has holder metadata is the first
+ * in the queue, unless it belongs to a reader.
  */
 static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
 {

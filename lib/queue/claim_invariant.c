@@ -10,7 +10,7 @@ enum {
     PAUSES = SET_OF(ZKR__CREATING) | SET_OF(ZKR__FINDING) | SET_OF(ZKR__ADOPTING) |
              SET_OF(ZKR__LISTING) | SET_OF(ZKR__PROVING) | SET_OF(ZKR__DOUBTED) |
              SET_OF(ZKR__REMOVING),
-    /* The phases of a claim that ends: it finds out whether its node exists, and deletes it. */
+    /* The phases of a claim that is leaving. It finds out whether its node exists, and deletes the node. */
     LEAVES = SET_OF(ZKR__CREATING) | SET_OF(ZKR__FINDING) | SET_OF(ZKR__REMOVING) |
              SET_OF(ZKR__GONE),
     /* The phases in which the claim knows its node. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of a claim (claim_state.h): of each state and of each step. Pure, in constant time. claim_run.c checks
- * them after each step, and test/proof in every state that a claim can reach.
+ * The invariants of a claim (claim_state.h), for each state and for each step. Pure, in constant time. claim_run.c
+ * checks them after each step, and test/proof in every state that a claim can reach.
  *
  * Each function returns NULL if all invariants hold, else a description of the fault.
  */
@@ -10,10 +10,10 @@
 
 #include "queue/claim_state.h"
 
-/* Checks a state between two steps. */
+/* Check a state between two steps. */
 const char *zkr__claim_invariant(const struct zkr__claim_state *k);
 
-/* Checks the step from @before to @after at @e. */
+/* Check the step from @before to @after at event @e. */
 const char *zkr__claim_step_invariant(const struct zkr__claim_state *before,
                                       const struct zkr__claim_event *e,
                                       const struct zkr__claim_state *after);

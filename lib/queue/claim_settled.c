@@ -36,7 +36,7 @@ static const char *place_fault(const struct zkr__claim *claim) ZKR__LOCKED
     return NULL;
 }
 
-/* Check that the claim's node belongs to the present session. */
+/* Check that the claim's node belongs to the current session. */
 static const char *node_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const enum zkr__phase stage = zkr__claim_stage(&claim->k);
@@ -48,7 +48,7 @@ static const char *node_fault(const struct zkr__claim *claim) ZKR__LOCKED
     return NULL;
 }
 
-/* --- the claim: the line it waits in --- */
+/* --- the claim: the line in which it waits --- */
 
 static const char *line_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -95,11 +95,11 @@ static const char *memory_fault(const struct zkr__claim *claim) ZKR__LOCKED
     return NULL;
 }
 
-/* --- what is counted --- */
+/* --- the counts --- */
 
 /*
- * Each claim that is not GONE is counted once: as waiting, as held, or as a pending delete. A kept node counts as a
- * pending delete. The other counters count subsets of these claims, so they are no higher.
+ * Each claim that is not GONE is counted once, as waiting, as held, or as a pending delete. A kept node counts as a
+ * pending delete. Every other counter counts a subset of these claims, so it is not higher.
  */
 static const char *count_fault(const struct zkr__engine *engine) ZKR__LOCKED
 {

@@ -66,7 +66,7 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
     ZKR__MUST(d->engine->c, !d->ours && !d->askers && !d->later && d->joining == 0);
     struct zkr__recount *recount = zkr__recount_of(d);
     if (d->at_guardian &&
-        !d->engine->c->closing) { /* while closing, the guardian needs the path */
+        !d->engine->c->closing) { /* at the close, the guardian still needs the path */
         (void)zkr__guardian_directory(d->engine->c, d->path, false);
     }
     if (d->watch) {

@@ -6,7 +6,7 @@
 
 /*
  * Send the downgrade, or send it again, if there is a connection. Answers to earlier requests are dropped, because they
- * concern the WRIT node, or arrive after the downgrade.
+ * are about the WRIT node, or arrive after the downgrade.
  */
 unsigned zkr__downgrade_again(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -18,7 +18,7 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
         return 0;
     }
     if (k->version < 0 && !k->unchecked) {
-        /* First read the data, which may be a revocation request that the downgrade would delete. */
+        /* The data are read first. They may be a revocation request, which the downgrade would delete. */
         k->downgrade = ZKR__DOWNGRADE_READS;
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN;
@@ -28,8 +28,8 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
 }
 
 /*
- * Notify the claims of this client behind us at once, because readers may hold from now on. A claim that may not hold
- * beside a reader stays behind our node, under either name. A writer lists after the transaction.
+ * Readers may hold from now on, so notify the claims of this client behind us at once. A claim that may not hold beside
+ * a reader stays behind our node, under either name. A writer lists after the transaction.
  */
 unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -39,7 +39,7 @@ unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
 }
 
-/* Our node is now the READ node, whose data no other client has changed yet. */
+/* From now on our node is the READ node. No other client has changed its data yet. */
 static void end_downgrade(struct zkr__claim_state *k)
 {
     k->downgrade = ZKR__SETTLED;
@@ -47,7 +47,7 @@ static void end_downgrade(struct zkr__claim_state *k)
     k->metadata = ZKR__METADATA_WRITTEN; /* written by the create */
 }
 
-/* Send the downgrade after a pause or, without a connection, at the next connection. */
+/* Send the downgrade after a pause or, without a connection, after the next connection. */
 static unsigned owe_downgrade(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
@@ -63,7 +63,7 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
         return 0;
     }
     if (e->refused && e->code == ZKR__OTHER_VERSION) {
-        /* Read the data to learn the version, now or at the next connection. */
+        /* The data are read to learn their version, now or after the next connection. */
         k->version = -1;
         return zkr__downgrade_again(k, e);
     }
@@ -77,7 +77,7 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
         return ZKR__DO_QUIET;
     }
     if (e->code == ZKR_ENONODE && e->connected) {
-        /* No WRIT node: an earlier request succeeded, or our node was deleted. */
+        /* There is no WRIT node. Either an earlier request succeeded, or our node was deleted. */
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN;
     }
@@ -101,7 +101,7 @@ static unsigned reader_read(struct zkr__claim_state *k,
                                   : owe_downgrade(k, e);
 }
 
-/* Handles a get of the WRIT node. If servers refuse to show the node, the downgrade deletes it at any version. */
+/* Handles a get of the WRIT node. If the servers refuse to show the node, the downgrade deletes it at any version. */
 static unsigned writer_read(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {

@@ -18,7 +18,7 @@ static int64_t run_timers(void *ctx, int64_t now) ZKR__LOCKED
     return zkr__timers_next(&engine->timers);
 }
 
-/* Called when all sessions are over, and all requests are answered or dropped. */
+/* Called when all sessions have ended, and all requests are answered or dropped. */
 static void free_engine(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
@@ -31,7 +31,7 @@ static void free_engine(void *ctx) ZKR__LOCKED
     zkr__mem_free(engine);
 }
 
-/* Returns whether work remains: directories to delete when they are empty, or nodes of earlier sessions. */
+/* Returns whether work remains: directories to delete once they are empty, or nodes of earlier sessions. */
 static bool has_sequel(const void *engine)
 {
     const struct zkr__engine *e = engine;

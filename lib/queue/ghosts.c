@@ -11,11 +11,11 @@
 
 struct zkr__ghost {
     struct zkr__ghost *next;
-    unsigned epoch;  /* epoch of its session */
+    unsigned epoch;  /* epoch of the node's session */
     int64_t at;      /* when to delete the node; both times are by zkr__now() */
     int64_t gone_at; /* by then the servers have ended the session */
-    bool certain;    /* the node existed at the end of the session */
-    bool let_go;     /* no owner relies on the node, so it counts as a pending delete */
+    bool certain;    /* the node certainly existed at the end of the session */
+    bool let_go;     /* no owner relies on the node, which counts as a pending delete */
     char path[];
 };
 
@@ -28,7 +28,10 @@ static bool has_node(const struct zkr__claim_state *k)
            zkr__claim_waits_with_node(k);
 }
 
-/* Returns the ghost of the claim's node. NULL: out of memory, and the node stays until the servers end the session. */
+/*
+ * Returns the ghost of the claim's node. If memory runs out, returns NULL, and the node stays until the servers end the
+ * session.
+ */
 static struct zkr__ghost *make(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -66,7 +69,7 @@ struct zkr__ghost *zkr__ghosts_of_session(const struct zkr__engine *engine)
     return ghosts;
 }
 
-/* --- their end --- */
+/* --- the end of ghosts --- */
 
 static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCKED
 {
@@ -80,7 +83,7 @@ static void drop(struct zkr__engine *engine, struct zkr__ghost *ghost) ZKR__LOCK
     zkr__mem_free(ghost);
 }
 
-/* Forget the nodes of the session and all earlier sessions, which the servers have ended. */
+/* Forget the nodes of this session and of all earlier sessions, because the servers have ended it. */
 static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost, *next;
@@ -92,7 +95,7 @@ static void drop_session(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
     }
 }
 
-/* Record that the session is alive, so that a missing node of the session no longer proves its end. */
+/* Record that the session is alive, so that a missing node of that session no longer proves its end. */
 static void doubt(struct zkr__engine *engine, unsigned epoch) ZKR__LOCKED
 {
     struct zkr__ghost *ghost;
@@ -118,8 +121,8 @@ static void
 on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED;
 
 /*
- * Returns the next ghost to delete. A node that certainly existed goes first, because only the absence of such a node
- * proves the end of the session.
+ * Returns the next ghost to delete. A ghost whose node certainly existed is first, because only the absence of such a
+ * node proves the end of the session.
  */
 static struct zkr__ghost *due(const struct zkr__engine *engine, int64_t now) ZKR__LOCKED
 {
@@ -202,7 +205,7 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
     run(ZKR__OWNER_OF(timer, struct zkr__engine, ghost_timer));
 }
 
-/* --- calls from other files --- */
+/* --- functions for other files --- */
 
 void zkr__ghosts_add(struct zkr__engine *engine, struct zkr__ghost *ghosts)
 {

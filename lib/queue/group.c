@@ -13,7 +13,7 @@ static zkr_client *client_of(const struct zkr__group *group)
     return group->queues->list[0]->c;
 }
 
-/* --- its members --- */
+/* --- members --- */
 
 struct zkr__claim *zkr__group_first(const struct zkr__group *group)
 {
@@ -32,7 +32,7 @@ static void drop(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     group->waited = group->waited || claim->k.waited;
     claim->group = NULL;
     if ((claim->unsent & ZKR__DO_CREATE) && claim->k.phase == ZKR__CREATING) {
-        /* The claim waits for the answer to a create that will not be sent, so end that wait. */
+        /* The claim waits for the answer to a create that will not be sent, so this ends its wait. */
         zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CREATED,
                                                         .code = ZKR_ENONODE});
         zkr__claims_let_in(claim->engine);
@@ -75,7 +75,7 @@ static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     }
     claim->group = group;
     claim->k.member = true;
-    claim->k.next = ZKR__CREATING; /* matters if the claim ends before it starts */
+    claim->k.next = ZKR__CREATING; /* needed if the claim ends before it starts */
     claim->k.failures = group->failures;
     claim->k.pauses = group->pauses;
     group->entry.thread = claim->thread;
@@ -103,7 +103,7 @@ void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
     zkr__batch_send(group);
 }
 
-/* Check the invariants of a group after a step. @first is its first member. */
+/* Check the invariants of a group after a step. @first is the group's first member. */
 static const char *fault_of(const struct zkr__group *group,
                             const struct zkr__claim *first) ZKR__LOCKED
 {
@@ -133,7 +133,7 @@ static void tell_ready(struct zkr__group *group) ZKR__LOCKED
     zkr__batch_send(group);
 }
 
-/* If a member is PARKED, READY members watch their own nodes, because an old list will grant them. */
+/* If a member is PARKED, the READY members watch their own nodes, because an old list will grant them. */
 static void watch_ready(struct zkr__group *group) ZKR__LOCKED
 {
     bool waits = false;
@@ -150,7 +150,7 @@ static void watch_ready(struct zkr__group *group) ZKR__LOCKED
 
 /* --- the state of the group --- */
 
-/* A busy group examines its members when its present step ends. */
+/* A busy group examines its members when its current step ends. */
 static void on_member(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
     struct zkr__group *group = ctx;
@@ -166,7 +166,7 @@ static void fail(struct zkr__group *group, const struct zkr__claim *by) ZKR__LOC
         by && (by->k.failure == ZKR_ETIMEDOUT || by->k.failure == ZKR_ENOANSWER);
     for (uint32_t i = 0; i < group->count && late; i++) {
         if (group->members[i] && zkr__claim_is_parked(group->members[i])) {
-            /* If another member waits behind a holder, report ETIMEDOUT, whichever member's timer fired first. */
+            /* If another member waits behind a holder, report ETIMEDOUT, no matter which member's timer fired first. */
             group->failure = ZKR_ETIMEDOUT;
             by = group->members[i];
             late = false;
@@ -190,7 +190,7 @@ static void enter_anew(struct zkr__group *group, struct zkr__claim *by) ZKR__LOC
     zkr__group_let_in(group, 0, group->queues->first);
 }
 
-/* Returns a member whose end ends the group; NULL = none. */
+/* Returns a member whose end ends the group, or NULL if there is none. */
 static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
 {
     struct zkr__claim *found = NULL;
@@ -205,7 +205,7 @@ static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
     return found;
 }
 
-/* End the group or let it enter again if a member has ended. Returns true if the group still waits or holds. */
+/* If a member has ended, end the group or let it enter again. Returns true if the group still waits or holds. */
 static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
 {
     struct zkr__claim *claim = ended(group);
@@ -233,7 +233,8 @@ static bool go_on(struct zkr__group *group) ZKR__LOCKED
     if (group->queues->on_step) {
         group->queues->on_step(group->queues, group);
         if (group->state == ZKR__GROUP_WAITING && ended(group)) {
-            return true; /* a member that on_step let in has failed at once */
+            /* A member that on_step let in may have failed at once. */
+            return true;
         }
     }
     for (uint32_t i = 0; i < group->count; i++) {
@@ -283,7 +284,7 @@ void zkr__group_step(struct zkr__group *group)
     }
 }
 
-/* --- life --- */
+/* --- the end of a group --- */
 
 void zkr__group_free(struct zkr__group *group)
 {

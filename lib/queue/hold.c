@@ -16,7 +16,7 @@
 #include "session/must.h"
 #include "session/zk_value.h"
 
-/* --- one claim, or several --- */
+/* --- one claim or several --- */
 
 /* Returns the array of the hold's claims. Each element may be NULL. */
 static struct zkr__claim *const *claims_of(const struct zkr__hold *hold,
@@ -37,8 +37,7 @@ static int failure(const struct zkr__hold *hold) ZKR__LOCKED
     return hold->group ? hold->group->failure : hold->claim->k.failure;
 }
 
-/* True if the hold waits for another holder, not for an answer. */
-/* Returns a claim of the hold that waits behind another contender; NULL = none. */
+/* Returns a claim of the hold that waits behind another contender, or NULL if there is none. */
 static const struct zkr__claim *parked(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -56,7 +55,7 @@ static bool sure(const struct zkr__hold *hold) ZKR__LOCKED
     return granted(hold) && zkr__claim_sure(hold->claim);
 }
 
-/* True if a claim of the hold has waited behind another contender. */
+/* Returns true if a claim of the hold has waited behind another contender. */
 static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -76,7 +75,7 @@ static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
     bool in = claim || hold->group;
     ZKR__FAULT_IF(hold->group && !hold->queues, "a group in one queue");
     switch (hold->state) {
-    case ZKR__HOLD_NONE: /* still has its claims if a write released the hold */
+    case ZKR__HOLD_NONE: /* a hold released by a write still has its claims */
         return NULL;
     case ZKR__HOLD_WAITING:
         return in && hold->failure == 0 ? NULL : "a hold waits for nothing";
@@ -97,7 +96,7 @@ static void check(const struct zkr__hold *hold) ZKR__LOCKED
     ZKR__MUST_NOT(hold->queue->c, fault_of(hold));
 }
 
-/* --- the metrics, counted for each path of the hold --- */
+/* --- the metrics, counted once for each path of the hold --- */
 
 enum step { WAITS, GRANTED, FAILED, RELEASED, LOST, FORGOTTEN };
 
@@ -148,15 +147,15 @@ static void count_at(struct zkr__counts *n,
         count_end(n, took(hold));
         n->lost[zkr__loss_metered(hold->claim)]++;
         break;
-    case FORGOTTEN: /* a hold in doubt, which counts as waiting */
+    case FORGOTTEN: /* the hold was in doubt, which counts as waiting */
         n->waiting--;
         break;
     }
 }
 
 /*
- * Count a step of the hold; @code is the reason of FAILED. Queues with one path, such as a semaphore's, are adjacent
- * and count once.
+ * Count a step of the hold. @code is the reason of FAILED. Queues that share a path, such as those of a semaphore, are
+ * adjacent and count once.
  */
 static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
 {
@@ -203,7 +202,7 @@ static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
         hold->state = ZKR__HOLD_HELD;
         count(hold, GRANTED, 0);
     } else if (doubted && claim->k.failure != 0) {
-        hold->state = ZKR__HOLD_WAITING; /* becomes FAILED at the next move_on() */
+        hold->state = ZKR__HOLD_WAITING; /* move_on() will turn it into FAILED */
     }
 }
 
@@ -224,7 +223,7 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     tell_owner(ctx);
 }
 
-/* @on_change and @ctx are the claim's callback. @thread is for the owner text; 0 = the calling thread. */
+/* @on_change and @ctx are the claim's callback. @thread is for the owner text. 0 = the calling thread. */
 static struct zkr__entry entry_of(const struct zkr__hold *hold,
                                   long thread,
                                   void (*on_change)(struct zkr__claim *, void *),
@@ -314,7 +313,7 @@ static int enter_alone(struct zkr__hold *hold,
                : zkr__claim_enter(&hold->claim, hold->queue, entry);
 }
 
-/* Enter the queues. @thread is for the owner text; 0 = the calling thread. */
+/* Enter the queues. @thread is for the owner text. 0 = the calling thread. */
 static void join(struct zkr__hold *hold, long thread) ZKR__LOCKED
 {
     const struct zkr__entry entry = entry_of(hold, thread, on_claim, hold);
@@ -343,7 +342,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
         zkr__clock_deadline(started, hold->once ? zkr__hold_try_ms(c) : timeout_ms);
     hold->failure = hold->detail = 0;
     count(hold, WAITS, 0);
-    /* If no session will come, the claim fails with the reason. */
+    /* If there will be no further session, the claim fails with the reason. */
     bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED;
     if (hold->once && !zkr__connected(c) && !refused) {
         give_up(hold, ZKR_ENOANSWER);
@@ -366,7 +365,7 @@ static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
     join(hold, thread);
 }
 
-/* Mark the hold as known to the owner, and report revocation requests. */
+/* Note that the owner knows of the hold, and report revocation requests. */
 static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -382,7 +381,7 @@ static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 
 /* --- wait --- */
 
-/* Decide what follows WAITING. @take: take a grant. @over: the deadline has passed. */
+/* Decide how WAITING continues. @take is true if a grant may be taken, and @over if the deadline has passed. */
 static void move_on(struct zkr__hold *hold, bool take, bool over) ZKR__LOCKED
 {
     if (granted(hold) && !take) {
@@ -442,7 +441,7 @@ enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold)
         bool over =
             claim == hold->claim && !zkr__claim_decided(&claim->k) && !claim->canceled;
         zkr__claim_unref(claim);
-        /* A thread that handed over its kept node may have ended the wait already. */
+        /* A thread that handed over its kept node may already have ended this wait. */
         if (hold->state == ZKR__HOLD_WAITING) {
             move_on(hold, true, over);
         }
@@ -540,7 +539,10 @@ void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
     zkr__claim_tell_revocations(to->claim);
 }
 
-/* Keep the node for the next claim of this client, which may be in line already. False: the node must be deleted. */
+/*
+ * Keep the node for the next claim of this client, which may already be in line. Returns false if the node must be
+ * deleted.
+ */
 static bool keep_node(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__claim *claim = hold->claim;
@@ -651,7 +653,7 @@ int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
 {
     (void)size;
     struct zkr__claim *known = zkr__claim_at(claim->engine, claim->node);
-    if (known) { /* a claim that is not known sends no news of its release */
+    if (known) { /* a claim not found here sends no news of its release */
         known->guarded = true;
     }
     zkr__zk_guard(out, claim->node);

@@ -34,8 +34,8 @@ struct transaction {
     int code, zk_rc;
     size_t failed_at;
     uint32_t count;
-    struct zkr__claim
-        *claims[]; /* claims whose nodes are checked; referenced until the answer */
+    /* The claims whose nodes are checked, each referenced until the answer. */
+    struct zkr__claim *claims[];
 };
 
 enum verdict { WRITTEN, REFUSED, NO_HOLD, NOT_SENT, UNKNOWN, CLOSED };
@@ -76,12 +76,12 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     if (wanted && x->writes->results) {
         zkr__zk_results(answer, x->writes->ops, x->writes->count, x->writes->results);
     }
-    /* The hold is released, or may be, so from now on the end of the node is no loss. */
+    /* The hold is released, or may be, so from now on the end of the node is not a loss. */
     bool over = x->deletes && (verdict == WRITTEN || verdict == UNKNOWN);
     if (wanted && over && x->hold->state == ZKR__HOLD_HELD) {
         zkr__hold_released(x->hold);
     }
-    /* A downgrade that was made or refused meanwhile has changed the path of the node. */
+    /* If a downgrade was made or refused meanwhile, the node has another path. */
     bool same_nodes = x->round == x->claims[0]->k.round;
     for (uint32_t i = 0; i < x->count; i++) {
         bool at_fault = answer->failed_at == i && same_nodes;
@@ -173,7 +173,7 @@ static bool is_shut(const zkr_client *c, const struct zkr__writes *writes) ZKR__
     return c->shut && !writes->even_shut;
 }
 
-/* Wait for a connection. Returns ZKR_OK if the hold is held and the client connected. */
+/* Wait for a connection. Returns ZKR_OK if the hold is held and the client is connected. */
 static int await_connection(struct zkr__hold *hold,
                             const struct zkr__writes *writes,
                             int64_t deadline) ZKR__LOCKED
@@ -213,7 +213,7 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
                                    : UNKNOWN;
 }
 
-/* Sets *again if nothing was written because a downgrade that failed has left the hold at its former node. */
+/* Sets *again if nothing was written because a failed downgrade has left the hold at its former node. */
 static int write_once(struct zkr__hold *hold,
                       const struct zkr__writes *writes,
                       int64_t deadline,

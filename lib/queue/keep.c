@@ -53,7 +53,7 @@ struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d)
     return first;
 }
 
-/* A claim in line waits behind all claims with nodes in the directory. */
+/* A claim in line waits behind all claims that have nodes in the directory. */
 int64_t zkr__keep_place(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
@@ -89,7 +89,7 @@ void zkr__keep_listed(struct zkr__directory *d, const struct zkr__children *chil
     }
 }
 
-/* Note if the claim waits behind a node of another client. */
+/* If the claim waits behind a node of another client, record that. */
 static void note_contention(const struct zkr__claim *claim) ZKR__LOCKED
 {
     if (claim->q->keep_ms > 0 && claim->k.phase == ZKR__PARKED &&
@@ -103,7 +103,7 @@ void zkr__keep_event(struct zkr__claim *claim, const struct zkr__claim_event *e)
     note_contention(claim);
     if (e->kind == ZKR__EV_WRITTEN && e->code != ZKR_OK && claim->stands) {
         /*
-         * The write may still arrive. It would arrive before a delete of the node, but perhaps during the next hold of
+         * The write may still arrive. It would arrive before the node is deleted, but possibly during the next hold of
          * the kept node.
          */
         zkr__keep_end(claim);
@@ -142,7 +142,7 @@ int64_t zkr__keep_until(const struct zkr__claim *claim)
     return may ? keep->until : 0;
 }
 
-/* If a node is kept, no other claim has a node in the directory. */
+/* While a node is kept, no other claim has a node in the directory. */
 struct zkr__claim *zkr__keep_find(const struct zkr__directory *d)
 {
     struct zkr__claim *claim = d->ours;
@@ -182,7 +182,7 @@ struct zkr__claim *zkr__keep_next(struct zkr__directory *d)
     return keep->line;
 }
 
-/* Without a connection the claim pauses, and must leave the line. */
+/* Without a connection the claim pauses, so it must leave the line. */
 void zkr__keep_went(struct zkr__claim *claim)
 {
     ZKR__MUST(claim->engine->c, claim->directory->keep->moving_up);

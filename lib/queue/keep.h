@@ -34,17 +34,17 @@
 /* --- the line of a directory --- */
 
 /*
- * True if @claim must wait in line, because another claim of this client has or is about to create a node in the
- * directory.
+ * Returns true if @claim must wait in line, because another claim of this client has a node in the directory or is
+ * about to create one.
  */
 bool zkr__keep_shares(const struct zkr__claim *claim) ZKR__LOCKED;
-/* True if a new claim of @q would have to wait in line. */
+/* Returns true if a new claim of @q would have to wait in line. */
 bool zkr__keep_would_share(const struct zkr__queue *q) ZKR__LOCKED;
 void zkr__keep_line_up(struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__keep_leave_line(struct zkr__claim *claim) ZKR__LOCKED;
-/* Returns the first claim in line that was not canceled; NULL = none. */
+/* Returns the first claim in line that was not canceled, or NULL if there is none. */
 struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d) ZKR__LOCKED;
-/* Returns the number of contenders in front of a claim in line. */
+/* Returns the number of contenders ahead of a claim in line. */
 int64_t zkr__keep_place(const struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- news --- */
@@ -64,21 +64,21 @@ void zkr__keep_settle(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- the end of a kept node --- */
 
-/* Returns the claim whose node is kept, or would be kept after a release; NULL = none. */
+/* Returns the claim whose node is kept or would be kept after a release, or NULL if there is none. */
 struct zkr__claim *zkr__keep_find(const struct zkr__directory *d) ZKR__LOCKED;
-/* Returns until when the node of the claim is kept, or would be; 0 = not kept. */
+/* Returns until when the node of the claim is kept or would be kept, or 0 if it is not. */
 int64_t zkr__keep_until(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Keep the claim's node until @until, or stop keeping it. */
 void zkr__keep_begin(struct zkr__claim *claim, int64_t until) ZKR__LOCKED;
 void zkr__keep_end(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * Called after a step of @claim. Returns the claim without an owner whose node must not be kept any longer, because
- * @claim got a revocation request, has ended, or lined up too late to take that node. NULL = none.
+ * Called after a step of @claim. Returns the claim without an owner whose node must no longer be kept, because @claim
+ * received a revocation request, has ended, or lined up too late to take that node. Returns NULL if there is none.
  */
 struct zkr__claim *zkr__keep_over(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * Returns the next claim in line that must create its own node; the caller then calls zkr__keep_went(). NULL = none, or
- * another claim is still leaving the line.
+ * Returns the next claim in line that must create its own node. The caller then calls zkr__keep_went(). Returns NULL if
+ * there is none, or another claim is still leaving the line.
  */
 struct zkr__claim *zkr__keep_next(struct zkr__directory *d) ZKR__LOCKED;
 void zkr__keep_went(struct zkr__claim *claim) ZKR__LOCKED;

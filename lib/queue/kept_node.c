@@ -12,7 +12,7 @@
 
 /* --- news of other contenders --- */
 
-/* Our own deletes cause this event, too, but no node is kept then. */
+/* Our own deletes cause this event, too, but then no node is kept. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
@@ -22,7 +22,7 @@ static void on_event(struct zkr__path_watcher *watcher,
     }
 }
 
-/* True if the list has a node that is neither held nor being deleted by this client. */
+/* Returns true if the list has a node that this client neither holds nor is deleting. */
 static bool shows_others(const struct zkr__directory *d,
                          const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -50,7 +50,7 @@ on_children(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LO
     zkr__directory_unref(d);
 }
 
-/* Watch and list the directory. Returns false if out of memory. */
+/* Watch and list the directory. Returns false if memory runs out. */
 static bool listen(struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__op op = {
@@ -69,7 +69,7 @@ static bool listen(struct zkr__directory *d) ZKR__LOCKED
 /* --- keep and take --- */
 
 /*
- * True if another claim of this client has a node behind this one, because its queue does not keep nodes, or did not
+ * Returns true if another claim of this client has a node behind this one. Its queue does not keep nodes, or did not
  * when that claim began.
  */
 static bool has_one_behind(const struct zkr__claim *claim)
@@ -82,8 +82,8 @@ static bool has_one_behind(const struct zkr__claim *claim)
 }
 
 /*
- * Returns whether the node may be kept: this client knows of no other contender, and no request about the node is in
- * flight.
+ * Returns whether the node may be kept, which needs that this client knows of no other contender, and has no request
+ * about the node in flight.
  */
 static bool may_stay(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -109,7 +109,7 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     if (!may_stay(claim) || (keep->until == 0 && !listen(claim->directory))) {
         if (claim->stands) {
-            zkr__keep_end(claim); /* keep no later node by this watch */
+            zkr__keep_end(claim); /* this watch must not keep a later node */
         }
         return false;
     }
@@ -137,12 +137,12 @@ static struct zkr__claim *find_free(struct zkr__queue *q) ZKR__LOCKED
     return claim;
 }
 
-/* A kept claim whose lease bound has passed is not taken, but ends like a hold. */
+/* A kept claim whose lease bound has passed is not taken, but ends as a hold does. */
 bool zkr__claim_take(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry)
 {
-    bool passed = entry->thread != 0; /* the hold enters again, after a wait */
+    bool passed = entry->thread != 0; /* the hold enters again after a wait */
     struct zkr__claim *claim = q->keep_ms > 0 ? find_free(q) : NULL;
     if (claim) {
         zkr__claim_check(claim);

@@ -28,10 +28,11 @@ const char *zkr_lost_reason_name(int reason)
 }
 
 struct zkr__loss {
-    zkr_lost seen;       /* seen.reason: the reason in `text`; 0 = none yet */
+    zkr_lost seen;       /* seen.reason: the reason that `text` gives; 0 = none yet */
     const char *gave_up; /* why the client ended the session; NULL = the servers did */
-    bool early;          /* the session ended earlier than its timeout allows */
-    int64_t slow_ms;     /* duration of a slow answer; 0 = not the reason */
+    bool early;          /* the session ended before its timeout allowed it */
+    /* How long a slow answer took; 0 = no slow answer was the reason. */
+    int64_t slow_ms;
     char text[200];
 };
 
@@ -50,13 +51,13 @@ void zkr__loss_record(struct zkr__claim *claim)
     }
 }
 
-/* Returns the record; out of memory when the hold ended, it is empty. */
+/* Returns the record, which is empty if memory ran out when the hold ended. */
 static zkr_lost seen_of(const struct zkr__claim *claim)
 {
     return claim->loss ? claim->loss->seen : (zkr_lost){.last_write_ms = -1};
 }
 
-/* --- in words --- */
+/* --- the explanation --- */
 
 static double seconds(int64_t ms)
 {
@@ -115,7 +116,7 @@ static void put_words(struct zkr__loss *loss, int reason)
     }
 }
 
-/* The text is written only once for each reason, because the application may be reading the text. */
+/* The text for a reason is written only once, because the application may be reading it. */
 zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason)
 {
     struct zkr__loss *loss = claim->loss;

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { DIGITS = 10, ID = 32 /* hexadecimal digits of a UUID */ };
+enum { DIGITS = 10, ID = 32 /* ID: hexadecimal digits of a UUID */ };
 
-/* The part of a name between its begin and its end. */
+/* The part of a name between its beginning and its end. */
 enum middle { NOTHING, AN_ID, A_SESSION, ANYTHING };
 
 /* A name without its number. */
@@ -51,7 +51,7 @@ static bool is_id(const char *text, size_t length)
     return digits == ID;
 }
 
-/* True for a session id, a hyphen, and more text. A UUID has fewer decimal digits before its first hyphen. */
+/* Returns true for a session ID, a hyphen, and more text. A UUID has fewer decimal digits before its first hyphen. */
 static bool begins_with_session(const char *text, size_t length)
 {
     enum { LEAST = 12 };

@@ -36,7 +36,7 @@ void zkr__name_turn(char *name, enum zkr__name_kind kind)
     memcpy(name + strlen(name) - DIGITS - prefix_len, prefixes[kind], prefix_len);
 }
 
-/* Returns the kind of the prefix that ends the first @len bytes of @name. */
+/* Returns the kind of the prefix at the end of the first @len bytes of @name. */
 static enum zkr__name_kind kind_of(const char *name, size_t len)
 {
     for (size_t kind = 0; kind < ZKR__NAME_OTHER; kind++) {
@@ -50,8 +50,8 @@ static enum zkr__name_kind kind_of(const char *name, size_t len)
 }
 
 /*
- * A minus before the digits is a sign only if the minus cannot be the separator of "x-<id>-N", and if servers give out
- * the number. A chosen number, as in "job-2512312359", must not stay ahead of all contenders for ever.
+ * A minus before the digits is a sign only if it cannot be the separator of "x-<id>-N", and if servers assign the
+ * number. Otherwise a chosen number, as in "job-2512312359", would stay ahead of all contenders for ever.
  */
 static bool is_sign(const char *name, size_t minus, int64_t magnitude)
 {
@@ -67,7 +67,7 @@ bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *seque
     if (len < DIGITS) {
         return false;
     }
-    size_t before = len - DIGITS; /* bytes before the digits */
+    size_t before = len - DIGITS; /* number of bytes before the digits */
     int64_t value = 0;
     for (size_t i = before; i < len; i++) {
         if (name[i] < '0' || name[i] > '9') {

@@ -8,7 +8,7 @@
 #include "queue/claim_plan.h"
 #include "session/bound.h"
 
-/* PARKED: the client that created the node ahead. */
+/* For PARKED: the client that created the node ahead. */
 struct zkr__near {
     struct zkr__near_address of;
     unsigned char key[ZKR__NEAR_KEY];
@@ -16,7 +16,7 @@ struct zkr__near {
     bool told;     /* NEXT was sent */
 };
 
-/* The claim of another process that reports that it waits behind our node. */
+/* The claim of another process that has reported that it waits behind our node. */
 struct zkr__next {
     struct zkr__near_address of;
     unsigned char key[ZKR__NEAR_KEY];
@@ -64,7 +64,9 @@ void zkr__news_settle(struct zkr__claim *claim)
     zkr__nearby_send(claim->q->c, &near->of, &news);
 }
 
-/* Returns whether RELEASED is about the node ahead of the claim, and comes from its owner, who received our key. */
+/*
+ * Returns whether RELEASED is about the node ahead of the claim, and comes from the node's owner, who received our key.
+ */
 static bool is_true(const struct zkr__claim *claim,
                     const struct zkr__news *news) ZKR__LOCKED
 {
@@ -101,8 +103,7 @@ void zkr__news_pass_on(struct zkr__claim *claim)
 }
 
 /*
- * Record a waiter. Only the waiter knows whether it is next, so the holder notifies only the last waiter that sent
- * NEXT.
+ * Record a waiter. Only the waiters know which of them is next, so the holder notifies the last waiter that sent NEXT.
  */
 static bool take_next(struct zkr__claim *claim,
                       const struct zkr__news *news) ZKR__LOCKED

@@ -12,7 +12,7 @@ bool zkr__is_compressed(const void *data, size_t len)
     return len >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
 }
 
-/* Compare the end of the gzip data, which has the checksum and the length of the text. No data are decompressed. */
+/* Compare the end of the gzip data, which has the checksum and the length of the text. Nothing is decompressed. */
 static bool is_compressed_revocation(const unsigned char *data, size_t len)
 {
     enum { HEAD = 10 };

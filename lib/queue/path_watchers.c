@@ -6,8 +6,8 @@
 #include "base/mem.h"
 
 struct zkr__watched_path {
-    struct zkr__path_watcher *watchers; /* list */
-    bool notifying;                     /* keep the path, even without watchers */
+    struct zkr__path_watcher *watchers; /* a list */
+    bool notifying;                     /* the path stays, even without watchers */
     struct zkr__path_entry entry;
     char text[];
 };

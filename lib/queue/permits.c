@@ -13,22 +13,23 @@ enum gate_seen { NOT_SEEN, SEEN_EMPTY, SEEN_BUSY };
 
 /* All requests of one client for permits of one semaphore. */
 struct zkr__permits_order {
-    /* List: the RANKED requests, then the DIRECT ones. */
+    /* List: first the RANKED requests, and then the DIRECT ones. */
     struct zkr__permits_ask *first;
-    int64_t asked;  /* permits that the RANKED requests want */
+    int64_t asked;  /* how many permits the RANKED requests want */
     int64_t queued; /* how many requests are QUEUED or INSIDE */
     struct zkr__permits_ask *inside;
     bool crowded; /* others waited at the last check, so new requests queue at once */
-    bool closed;  /* a DIRECT request went to the gate, so requests behind it follow */
+    /* A DIRECT request has left for the gate, so those behind it follow. */
+    bool closed;
     bool moving, again;
 };
 
 /* One request for permits. */
 struct zkr__permits_ask {
-    struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: in order->first */
+    struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: list of order->first */
     struct zkr__gate *gate;
-    struct zkr__permits_order *order; /* NULL while OUT or TRYING */
-    struct zkr__group *group;         /* NULL = none yet, or freed */
+    struct zkr__permits_order *order; /* NULL in the stages OUT and TRYING */
+    struct zkr__group *group;         /* NULL = not made yet, or freed */
     /* Members 0 to permits - 1 are the leases; the last member is the node at the gate. */
     uint32_t permits;
     enum stage stage;
@@ -37,9 +38,9 @@ struct zkr__permits_ask {
     unsigned asked;
     unsigned round; /* round of the leases at the last list of the gate */
     int64_t number; /* RANKED: czxid of the leases */
-    int64_t refs;   /* the owner's, and one for each list in flight */
+    int64_t refs;   /* references: the owner's, and one for each list in flight */
     struct zkr__hold_queues queues;
-    struct zkr__queue *list[]; /* the queue of each member */
+    struct zkr__queue *list[]; /* the queue for each member */
 };
 
 static struct zkr__permits_ask *ask_of(const struct zkr__hold_queues *queues)
@@ -65,7 +66,7 @@ static bool all_ready(const struct zkr__permits_ask *p) ZKR__LOCKED
     return i == p->permits;
 }
 
-/* True if a list has shown too few free permits. */
+/* Returns true if a list has shown too few free permits. */
 static bool is_refused(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     const struct zkr__claim *last = p->group->members[p->permits - 1];
@@ -95,7 +96,7 @@ static void step(const struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* After a request has left the order or has been ranked, let the requests that waited for this continue, one by one. */
+/* After a request has left the order or has been ranked, let the requests that waited for it continue, one by one. */
 static void step_others(struct zkr__permits_order *order) ZKR__LOCKED
 {
     order->again = true;
@@ -163,7 +164,7 @@ static bool is_next(const struct zkr__permits_ask *p, int64_t number) ZKR__LOCKE
     return first == p || !first || first->stage != RANKED || first->number > number;
 }
 
-/* --- is the gate empty? --- */
+/* --- checking whether the gate is empty --- */
 
 /*
  * Returns whether no other client waits at the gate. Requests of this client do not count, because they are later than
@@ -194,8 +195,8 @@ on_gate_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__L
 }
 
 /*
- * List the gate, after the creates of the leases in the same round. Leases that await admission have a later round, so
- * their list follows later.
+ * List the gate, after the creates of the leases in the same round. Leases that await admission have a later round, for
+ * which the gate is listed again.
  */
 static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -248,8 +249,8 @@ static bool is_too_many(const struct zkr__permits_ask *p) ZKR__LOCKED
 }
 
 /*
- * Returns whether the request goes to the gate at once. It must not while an earlier request of this client may still
- * go there, because that request would end up behind @p.
+ * Returns whether the request goes to the gate at once. It must not do so while an earlier request of this client may
+ * still go there, because the earlier request would then be behind @p.
  */
 static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -259,7 +260,7 @@ static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
     return refused && !first_undecided(order);
 }
 
-/* Returns the order of the directory, which frees it. NULL: out of memory. */
+/* Returns the order of the directory, or NULL if memory runs out. The directory frees the order. */
 static struct zkr__permits_order *order_of(struct zkr__directory *d) ZKR__LOCKED
 {
     if (!d->order) {
@@ -315,7 +316,7 @@ static void step_ranked(struct zkr__permits_ask *p) ZKR__LOCKED
     }
 }
 
-/* Send the request to the gate, and with it all requests of this client behind this one. */
+/* Send the request to the gate, and with it all requests of this client that are behind it. */
 static void go_to_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__permits_order *order = p->order;
@@ -326,7 +327,7 @@ static void go_to_gate(struct zkr__permits_ask *p) ZKR__LOCKED
     step_others(order);
 }
 
-/* Rank the request by its leases, before all requests that will come to the gate. */
+/* Rank the request by its leases, ahead of all requests that will arrive at the gate later. */
 static void get_rank(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     p->stage = RANKED;
@@ -339,8 +340,8 @@ static void get_rank(struct zkr__permits_ask *p) ZKR__LOCKED
 }
 
 /*
- * Decide whether the request is ranked or goes to the gate. A client's requests are decided in the order in which they
- * were made.
+ * Decide whether the request is ranked or goes to the gate. The requests of a client are decided in the order in which
+ * they were made.
  */
 static void step_direct(struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -352,7 +353,7 @@ static void step_direct(struct zkr__permits_ask *p) ZKR__LOCKED
     if (first && (queues || (empty && is_too_many(p)))) {
         go_to_gate(p);
     } else if (anew && !queues) {
-        list_gate(p); /* a request may have reached the gate since */
+        list_gate(p); /* a request may have reached the gate meanwhile */
     } else if (first && empty) {
         get_rank(p);
     }
@@ -369,7 +370,7 @@ static void step_queued(struct zkr__permits_ask *p) ZKR__LOCKED
 }
 
 /*
- * Leave the gate when the leases are granted. The leases may become READY again after the node at the gate was deleted.
+ * When the leases are granted, leave the gate. If the node at the gate was deleted, the leases may become READY again.
  */
 static void step_inside(struct zkr__permits_ask *p) ZKR__LOCKED
 {
@@ -401,7 +402,8 @@ static void on_step(const struct zkr__hold_queues *queues,
         begin(p); /* for the first time, or again */
     }
     if (p->stage >= RANKED && !group->partial) {
-        return; /* granted; only the proof that the nodes exist is missing */
+        /* The leases are granted. Only the proof that their nodes exist is missing. */
+        return;
     }
     switch (p->stage) {
     case DIRECT:

@@ -42,13 +42,16 @@ struct zkr__gate {
     struct zkr__queue *locks;
     struct zkr__queue *leases;
     /*
-     * Like `leases`, but with a rule that always grants. All leases of a request but the last use this queue, because
-     * the place of the last lease decides.
+     * Like `leases`, but with a rule that always grants. All leases of a request except the last use this queue,
+     * because the place of the last lease decides.
      */
     struct zkr__queue *lower_leases;
 };
 
-/* Returns the queues of a hold, not yet entered, for @permits permits; on_free frees them. NULL: out of memory. */
+/*
+ * Returns the queues for a hold, not entered yet, of @permits permits, or NULL if memory runs out. on_free frees the
+ * queues.
+ */
 const struct zkr__hold_queues *zkr__permits_ask(struct zkr__gate *gate,
                                                 uint32_t permits);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease probe: one write that checks the nodes of holds. It also writes the holder metadata of holds that last
- * (contender.h).
+ * The lease probe: one write that checks the nodes of holds. For holds that last, it also writes the holder metadata
+ * (node_data.h).
  */
 #include "queue/probe.h"
 
@@ -20,7 +20,7 @@
 
 /* --- the answer --- */
 
-/* True if the server refuses the check of a node, or its metadata. */
+/* Returns true if the server refuses the check of a node, or the metadata for it. */
 static bool refused(const struct zkr__answer *answer)
 {
     return answer->code == ZKR_ENONODE ||
@@ -28,8 +28,8 @@ static bool refused(const struct zkr__answer *answer)
 }
 
 /*
- * The server refuses to check the node of @claim although the node exists. Later probes leave out this node, so that
- * other claims do not suffer. For a while probes check no node at all, so that the next probe succeeds.
+ * The server refuses to check the node of @claim although the node exists. Later probes leave this node out, so that
+ * other claims do not suffer. For a while probes check no nodes at all, so that the next probe succeeds.
  */
 static void leave_out(struct zkr__claim *claim,
                       const struct zkr__answer *answer) ZKR__LOCKED
@@ -67,7 +67,7 @@ static void tell(struct zkr__claim *claim,
 
 /*
  * Send no metadata for a while. A server that refuses metadata may refuse them for each node, so that one probe after
- * the other would prove nothing.
+ * another would prove nothing.
  */
 static void pause_metadata(struct zkr__engine *engine) ZKR__LOCKED
 {
@@ -120,7 +120,7 @@ take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOC
         metadata = zkr__claim_metadata(claim, len);
     }
     if (metadata && *len > room) {
-        zkr__mem_free(metadata); /* a later probe has room */
+        zkr__mem_free(metadata); /* a later probe will have room */
         metadata = NULL;
     }
     return metadata;
@@ -155,9 +155,7 @@ add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__
     return true;
 }
 
-/*
- * Fill the probe. The claims in this probe go to the end of the list, so that the next probe checks other claims first.
- */
+/* Fill the probe. Its claims move to the end of the list, so that the next probe checks other claims first. */
 static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
 {
     struct zkr__claim *claim;

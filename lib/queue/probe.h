@@ -5,7 +5,7 @@
 
 #include "session/client.h"
 
-/* Callback for struct zkr__upcalls. @ctx: the engine. */
+/* A callback for struct zkr__upcalls. @ctx is the engine. */
 void zkr__probe_send(void *ctx) ZKR__LOCKED;
 
 #endif

@@ -41,7 +41,7 @@ static void free_queue(struct zkr__queue *q)
     }
 }
 
-/* Returns NULL if out of memory. */
+/* Returns NULL if memory runs out. */
 static struct zkr__queue *make(zkr_client *c, const struct zkr__queue *chosen)
 {
     const char *dir = chosen->dir, *below = chosen->below;
@@ -173,7 +173,7 @@ static const struct zkr__maker *maker_of(const struct zkr__child *child)
 
 /*
  * Returns the first child that belongs to a recipe not expected in this queue, and whose maker may not wait for our
- * node; or NULL.
+ * node. Returns NULL if there is none.
  */
 static const struct zkr__child *find_stranger(const struct zkr__queue *q,
                                               const struct zkr__children *children)

@@ -21,8 +21,8 @@ static void keep_directory(struct zkr__directory *d, const char *reason) ZKR__LO
 }
 
 /*
- * Servers replace "auth" by the ids of the session's credentials, so the ACL that a client requests is not the ACL of
- * its nodes. And servers do not report whether a node is a container. So this function compares the ACLs of a node of
+ * Servers replace "auth" with the IDs of the session's credentials, so the ACL that a client requests is not the ACL of
+ * its nodes. Also, servers do not report whether a node is a container. So this function compares the ACLs of a node of
  * ours and of the directory.
  */
 static void
@@ -56,7 +56,7 @@ static void ask(struct zkr__directory *d, const char *path, unsigned tag) ZKR__L
     zkr__submit(d->engine->c, &op, on_look, d, tag);
 }
 
-/* Returns the recount of the directory, which frees it. NULL: out of memory. */
+/* Returns the recount of the directory, or NULL if memory runs out. The directory frees the recount. */
 static struct zkr__recount *need_recount(const struct zkr__directory *d) ZKR__LOCKED
 {
     struct zkr__recount *r = zkr__recount_of(d);

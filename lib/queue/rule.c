@@ -7,7 +7,7 @@ bool zkr__holds_alone(const struct zkr__child *child)
 }
 
 /*
- * Curator creates the READ node of a downgrade, with the number of the WRIT node, before it deletes the WRIT node
+ * In a downgrade, Curator creates the READ node, with the number of the WRIT node, before it deletes the WRIT node
  * (CURATOR-621).
  */
 static bool is_downgrade(const struct zkr__child first[2])
@@ -32,7 +32,7 @@ static bool may_become_reader(const struct zkr__child *child)
     return child->kind == ZKR__NAME_WRITE;
 }
 
-/* Returns the verdict of a claim that waits for child @ahead. @last: no other child blocks. */
+/* Returns the verdict of a claim that waits for child @ahead. @last is true if no other child blocks. */
 static struct zkr__verdict
 wait_for(const struct zkr__children *children, size_t ahead, bool last)
 {
@@ -56,7 +56,7 @@ zkr__rule_first(const struct zkr__children *children, size_t self, int64_t unuse
     struct zkr__verdict verdict = wait_for(children, ahead, ahead == 0 && !may_stay);
     if (verdict.then == ZKR__THEN_OURS_IF_HELD && !may_stay) {
         verdict.before = ahead - 1;
-        /* Only a list shows whether a READ node has taken the place of a WRIT node. */
+        /* Only a list shows whether a READ node has replaced a WRIT node. */
         verdict.last = ahead == 1 && !may_become_reader(&children->list[0]);
     }
     return verdict;

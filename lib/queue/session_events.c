@@ -93,7 +93,7 @@ static void notify_hold(struct zkr__claim *claim,
     }
 }
 
-/* Holds stay, even holds in doubt. The owners of holds are notified, because a thread may wait for a hold in doubt. */
+/* Holds stay, even holds in doubt. Their owners are notified, because a thread may wait for a hold in doubt. */
 static void on_shutdown(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
@@ -133,7 +133,7 @@ static int64_t on_lease_runs(void *ctx) ZKR__LOCKED
     return engine->warn_at != 0 ? engine->warn_at : ZKR__NEVER;
 }
 
-/* Notify the claim that owns the node first, so that its hold ends before the claim behind it is granted. */
+/* The claim that owns the node is notified first, so that its hold ends before the claim behind it is granted. */
 static void
 on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
 {

@@ -4,7 +4,9 @@
 #include "queue/engine_state.h"
 #include "session/bound.h"
 
-/* Returns when (CLOCK_BOOTTIME) only @ms of the lease will be left, or a @part-th of the session timeout if less. */
+/*
+ * Returns when (CLOCK_BOOTTIME) only @ms of the lease will be left, or 1/@part of the session timeout if that is less.
+ */
 static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 {
     int64_t most = c->session_ms / part;
@@ -14,8 +16,8 @@ static int64_t left_at(const zkr_client *c, int64_t ms, int part) ZKR__LOCKED
 /*
  * Returns when the warning is due. While more than a third of the session timeout is left, no answer is overdue
  * (lease.h), so a warning would be false. A hold can begin with less, down to a sixth (zkr__lease_lasts()), and the
- * next answer then extends the lease. Without that answer, the warning is due when a sixth is left. Sets *young if the
- * hold began with less, and no answer has arrived since.
+ * next answer then extends the lease. If that answer does not arrive, the warning is due when a sixth is left. Sets
+ * *young if the hold began with less than a third, and no answer has arrived since.
  */
 static int64_t due_at(const struct zkr__claim *claim, bool *young) ZKR__LOCKED
 {
@@ -69,7 +71,7 @@ bool zkr__warning_look(struct zkr__claim *claim)
     return true;
 }
 
-/* If a shorter session timeout has lowered the lease bound, all times are earlier, so check now. */
+/* If a shorter session timeout has lowered the lease bound, all these times are earlier, so the check is due now. */
 bool zkr__warning_looks(struct zkr__engine *engine)
 {
     const zkr_client *c = engine->c;

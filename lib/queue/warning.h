@@ -9,14 +9,14 @@
 
 #include "queue/claim.h"
 
-/* The owner has just learned of the hold: start to watch for its warning. */
+/* Start to watch for the warning of a hold, which its owner has just learned of. */
 void zkr__warning_await(struct zkr__claim *claim) ZKR__LOCKED;
-/* If the warning is due, mark the claim and return true. Otherwise note when to check again. */
+/* If the warning is due, mark the claim and return true. Otherwise note when to check again, and return false. */
 bool zkr__warning_look(struct zkr__claim *claim) ZKR__LOCKED;
 /* Returns true if it is time to check all holds, and clears that time. */
 bool zkr__warning_looks(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* True if the warning is due, and the owner was not warned yet. */
+/* Returns true if the warning is due, and the owner has not been warned yet. */
 static inline bool zkr__warning_is_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
     return claim->warning == ZKR__WARNING_DUE && claim->k.phase == ZKR__HELD;
