@@ -41,8 +41,10 @@ const char *auth_add(struct auth *a, const char *text)
     return one->scheme && one->cert ? NULL : access_no_memory;
 }
 
-/* Refuses a file that is not regular, or that others can access. The group may read it, because a service has a group
- * of its own. Returns NULL when the file is fine. */
+/*
+ * Refuses a file that is not regular, or that others can access. The group may read the file, because a service often
+ * has its own group. Returns NULL if the file is acceptable.
+ */
 static const char *check_mode(mode_t mode, char *buf, size_t size)
 {
     if (!S_ISREG(mode)) {
@@ -97,7 +99,7 @@ void acl_end(struct acl *a)
     *a = (struct acl){.text = NULL};
 }
 
-/* Returns the permission bits of ZooKeeper; 0: not a permission. */
+/* Returns ZooKeeper's permission bits, or 0 if a letter is not a permission. */
 static int32_t parse_perms(const char *letters)
 {
     static const char order[] = "rwcda";

@@ -9,7 +9,7 @@
 #include "locks.h"
 #include "obtain.h"
 
-/* Takes the granted lock @i, and leaves the other queues. Their events no longer count. */
+/* Takes the granted lock @i, and leaves the other queues. Events of those queues no longer count. */
 static int take(struct locks *l, size_t i)
 {
     locks_choose(l, i);
@@ -18,7 +18,7 @@ static int take(struct locks *l, size_t i)
 }
 
 /*
- * Tries each path once, one after the other. zkr never holds two locks at a time, so it never blocks others on a lock
+ * Tries each path once, one after the other. zkr never holds two locks at a time, so it never blocks others with a lock
  * that it does not take.
  */
 static int try_each(struct locks *l)
@@ -39,8 +39,10 @@ static int try_each(struct locks *l)
 
 enum { WAIT_ON = 0 };
 
-/* Returns the outcome of the wait, or WAIT_ON. The wait ends when one queue grants or fails, or when all have timed
- * out. */
+/*
+ * Returns the outcome of the wait, or WAIT_ON if the wait goes on. The wait ends when one queue grants or fails, or
+ * when all queues have timed out.
+ */
 static int check_queues(struct locks *l)
 {
     size_t late = 0;
@@ -53,7 +55,7 @@ static int check_queues(struct locks *l)
         if (state == ZKR_TICKET_HELD) {
             return take(l, i);
         }
-        if (state == ZKR_TICKET_LOST) { /* lost before this look */
+        if (state == ZKR_TICKET_LOST) { /* lost before this check */
             return HELD_AGAIN;
         }
         if ((rc != ZKR_OK && !timed_out) || late == l->o->path_count) {

@@ -8,10 +8,10 @@
 #include "cli.h"
 #include "client.h"
 
-/* A request to the servers, sent again if the connection breaks. Zeroed at first. */
+/* A request to the servers, which is sent again if the connection is lost. Initially zeroed. */
 struct question {
     int attempts;
-    int rc;     /* result of the last attempt; set by the caller */
+    int rc;     /* result of the last attempt; the caller sets it */
     int status; /* after the last attempt: 0 or an exit code */
 };
 

@@ -25,7 +25,9 @@ static void bind_to_group(const int bond[2])
     }
 }
 
-/* Waits for the byte of zkr. Exits if none comes: zkr has died, or could not notify the guardian. */
+/*
+ * Waits for the byte from zkr. If none arrives, zkr has died or could not notify the guardian, and this process exits.
+ */
 static void await_word(const int talk[2])
 {
     char byte;
@@ -39,8 +41,10 @@ static void await_word(const int talk[2])
     }
 }
 
-/* Becomes the command. Makes only calls that are safe after fork() in a threaded process. @lend: takes the terminal
- * over. */
+/*
+ * Becomes the command. Makes only calls that are safe after fork() in a threaded process. With @lend, takes over the
+ * terminal.
+ */
 static _Noreturn void become(const struct child *c, bool lend)
 {
     char **command = c->env->globals.command;
@@ -88,14 +92,13 @@ void child_kill_group(const struct child *c)
     (void)!write(c->bond[0], "", 1);
 }
 
-/* Lets the child start the command, once the guardian (if there is one) knows the pipe of the keeper. Returns 0 or
- * errno. */
+/* Lets the child start the command, once the guardian (if there is one) knows the keeper's pipe. Returns 0 or errno. */
 static int let_go(struct child *c, int64_t bound)
 {
     int rc = zkr_client_guard_pipe(c->env->client, c->keeper.over[0]);
     int error = rc == ZKR_OK || rc == ZKR_ESTATE ? 0 : zkr_last_error()->sys_errno;
     atomic_store(&c->keeper.bound->until, bound);
-    /* Wakes the keeper, which then reads the bound. */
+    /* This wakes the keeper, which then reads the bound. */
     keeper_signal(&c->keeper, 0, false);
     if (error == 0 && write(c->talk[0], "", 1) != 1) {
         error = errno;
@@ -117,7 +120,7 @@ bool child_start(struct child *c, int64_t bound)
     }
     int error = c->pid < 0 ? errno : let_go(c, bound);
     if (error != 0) {
-        child_end(c); /* also ends the keeper and the child */
+        child_end(c); /* this also ends the keeper and the child */
         errno = error;
         return false;
     }

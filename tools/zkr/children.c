@@ -9,9 +9,9 @@
 #include "descendants.h"
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static pid_t check; /* 0: none, or reaped; guarded by mu */
+static pid_t check; /* 0: no check, or already reaped; guarded by mu */
 
-/* Calls waitpid() for @which. Call it with the mutex held. */
+/* Calls waitpid() for @which. The caller holds the mutex. */
 static pid_t next(pid_t which, int *status)
 {
     pid_t pid = waitpid(which, status, WNOHANG | WUNTRACED | WCONTINUED);
@@ -44,14 +44,14 @@ pid_t children_fork_check(void)
         return 0; /* the child does not use the mutex */
     }
     if (pid > 0) {
-        (void)setpgid(pid, pid); /* the child does the same: either may be first */
+        (void)setpgid(pid, pid); /* the child does the same, and either may be first */
         check = pid;
     }
     (void)pthread_mutex_unlock(&mu);
     return pid;
 }
 
-/* Has the check ended? Call it with the mutex held. */
+/* Returns whether the check has exited. The caller holds the mutex. */
 static bool has_ended(void)
 {
     int status;
@@ -68,8 +68,10 @@ bool children_check_ended(void)
     return ended;
 }
 
-/* Kills the check last: it is a subreaper, so its descendants can be found only while it lives. Once stopped, it cannot
- * end meanwhile. */
+/*
+ * Kills the check last. The check is a subreaper, so its descendants can be found only while it exists. It is stopped
+ * first, so that it cannot exit meanwhile.
+ */
 void children_kill_check(void)
 {
     (void)pthread_mutex_lock(&mu);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reaps the children of zkr. It reaps orphans, too, because zkr may be a subreaper, or PID 1. */
+/* Reaps the children of zkr, including orphans, because zkr may be a subreaper, or PID 1. */
 #ifndef ZKR_CLI_CHILDREN_H
 #define ZKR_CLI_CHILDREN_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** Calls waitpid() for any child that has ended, stopped or continued; does not block. Returns its process ID; 0 or
- * less: none. */
+/**
+ * Calls waitpid() for any child that has exited, stopped or continued, without blocking. Returns its process ID, or 0
+ * or less if there is no such child.
+ */
 pid_t children_next(int *status);
-/** Reaps all children that have ended. */
+/** Reaps all children that have exited. */
 void children_reap(void);
 
 /** Calls fork() for a check of health.c. Only one check exists at a time. */
 pid_t children_fork_check(void);
-/** Has the check ended? */
+/** Returns whether the check has exited. */
 bool children_check_ended(void);
 /** Kills the check and all its descendants. Never signals another process that has reused the process ID of the check.
  */

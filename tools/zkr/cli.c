@@ -35,10 +35,10 @@ int cli_fail(int status, const char *format, ...)
     return status;
 }
 
-/* Error codes of ZooKeeper that the library passes on. */
+/* Error codes of ZooKeeper that the library passes through. */
 enum {
     ZK_UNIMPLEMENTED = -6,
-    ZK_NO_REASON = -100, /* of zetcd */
+    ZK_NO_REASON = -100, /* from zetcd */
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
     ZK_NOT_READ_ONLY = -119,
@@ -46,7 +46,7 @@ enum {
     ZK_THROTTLED = -127
 };
 
-/* The exit code for a ZKR_E… code that is not a conflict. */
+/* Returns the exit code for a ZKR_E… code that is not a conflict. */
 static int exit_of(int rc)
 {
     switch (rc) {
@@ -142,7 +142,7 @@ int cli_fail_output(int error)
 
 int cli_flush(void)
 {
-    say_drain(); /* keeps the order of lines on a terminal */
+    say_drain(); /* this keeps the order of lines on a terminal */
     errno = 0;
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : cli_fail_output(errno);
 }

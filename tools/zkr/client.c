@@ -25,8 +25,8 @@
 static const char guardian_variable[] = "ZKR_GUARDIAN_PATH";
 
 /*
- * Finds the guardian near zkr, wherever both were moved to: as installed, as built, or beside zkr. Passes its path to
- * the library in a variable. False: not found.
+ * Finds the guardian near zkr, even if both were moved: where it is installed, where it is built, or beside zkr. Passes
+ * its path to the library in a variable. Returns false if there is none.
  */
 static bool set_guardian(void)
 {
@@ -47,7 +47,7 @@ static bool set_guardian(void)
     return false;
 }
 
-/* Opens the client. The command must not inherit the variable. */
+/* Opens the client. The command must not inherit the variable, so this function unsets it. */
 static int open_client(struct env *env, const zkr_client_options *o)
 {
     bool set = o->guardian != 0 && !parse_variable(guardian_variable) && set_guardian();
@@ -174,7 +174,7 @@ static void exit_late(void *status)
     client_exit(*(const int *)status);
 }
 
-/* Closes the client, but gives up at @until: zkr_client_close() can wait 2.5 s for a silent server. */
+/* Closes the client, but gives up at @until, because zkr_client_close() can wait 2.5 s for a silent server. */
 static void close_until(const struct env *env, int64_t until, int status)
 {
     struct interrupt interrupt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr check: reports the state of a lock as a plugin of Nagios and Icinga does. */
+/* zkr check: reports the state of a lock in the way that Nagios and Icinga plugins do. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -34,12 +34,12 @@ static const char usage[] =
 
 enum state { OK, WARNING, CRITICAL, UNKNOWN, STATES };
 
-/* A value above a limit raises an alarm; -1: no limit. */
+/* A value above a limit raises an alarm. -1: no limit. */
 struct limit {
     int64_t warning, critical;
 };
 
-/* The bounds of a value, which is known if both are equal. */
+/* The bounds of a value. The value is known if both are equal. */
 struct range {
     int64_t least, most;
 };
@@ -52,12 +52,12 @@ static struct {
     atomic_int ended; /* the state that was reported, or -1 */
 } plugin = {.held = {-1, -1}, .waiting = {-1, -1}, .wait_ms = 10000, .ended = -1};
 
-/* The line to print, and the data behind it. */
+/* The line to print, and the data that follow it. */
 struct report {
     enum state state;
     char text[2048];
     struct range held, waiting, oldest;
-    const struct view *view; /* NULL: nothing was read */
+    const struct view *view; /* NULL: nothing has been read */
 };
 
 /* --- the report --- */
@@ -75,7 +75,7 @@ static void add(struct report *r, const char *format, ...)
     va_end(args);
 }
 
-/* "U" is Nagios' word for a value that is not known. */
+/* Nagios uses "U" for an unknown value. */
 static void print_value(const char *name,
                         struct range value,
                         double unit,
@@ -96,7 +96,7 @@ static void print_value(const char *name,
     }
 }
 
-/* Replaces each '|' in texts of others, because a '|' begins the values. */
+/* Replaces each '|' in text from others, because a '|' begins the values. */
 static void print_line(struct report *r, const char *state)
 {
     const double ms = 1000;
@@ -133,7 +133,7 @@ static void print_json(const struct report *r, const char *state)
     json_end(&j);
 }
 
-/* Prints the first report only. Returns the exit code. */
+/* Prints only the first report. Returns the exit code. */
 static int report(struct report *r)
 {
     static const char *const names[STATES] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
@@ -146,7 +146,7 @@ static int report(struct report *r)
     } else {
         print_line(r, names[r->state]);
     }
-    (void)cli_flush(); /* whose failure would be a second report */
+    (void)cli_flush(); /* a failure here would be a second report */
     if (ferror(stdout)) {
         cli_divert(NULL);
         cli_note("cannot write the report; check where standard output goes");
@@ -165,7 +165,7 @@ static int take_failure(int status, const char *text)
 
 /* --- the judgement --- */
 
-/* Keeps the worse state: CRITICAL before WARNING before UNKNOWN before OK. */
+/* Keeps the worst state: CRITICAL before WARNING before UNKNOWN before OK. */
 static void judge(struct report *r, enum state state)
 {
     static const int weight[STATES] = {
@@ -186,7 +186,10 @@ compare(struct report *r, const struct limit *l, struct range value, const char 
     }
 }
 
-/* Without held_since_ms, the node's age is only an upper limit, unless the node is itself the lock. */
+/*
+ * Returns how long a contender has held the lock. Without held_since_ms, the node's age is only an upper limit, unless
+ * the node itself is the lock.
+ */
 static struct range held_for(const zkr_contender *c)
 {
     bool known = c->held_since_ms > 0 || c->kind == ZKR_KIND_NODE;
@@ -195,7 +198,7 @@ static struct range held_for(const zkr_contender *c)
     return (struct range){known ? most : 0, most};
 }
 
-/* Measures the longest hold and the queue. If the order is not known, any contender may hold. */
+/* Measures the longest hold and the queue. If the order is not known, any contender may be the holder. */
 static void measure(struct report *r, const struct view *v)
 {
     size_t holders = v->unordered ? v->count : v->holders;
@@ -258,7 +261,7 @@ static int conclude(const struct view *v)
 
 /* --- options --- */
 
-/* Takes "A" or "A,B", with A at most B, each read by @parse. */
+/* Takes "A" or "A,B", where A is at most B. @parse reads each of them. */
 static bool
 take_limit(struct limit *l, char *value, bool (*parse)(const char *, int64_t *))
 {

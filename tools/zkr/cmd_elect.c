@@ -54,11 +54,12 @@ struct elect {
     const char *id;
     bool listen, json;
     const char *to;
-    int64_t wait_ms; /* for --yield; or ZKR_FOREVER */
+    int64_t wait_ms; /* for --yield, or ZKR_FOREVER */
 
     struct health_options health;
     struct held held;
-    int64_t shown; /* -l: token of the leader printed last; 0 = nobody, -1 = none yet */
+    /* -l: token of the last printed leader; 0 = nobody, -1 = not printed yet. */
+    int64_t shown;
 };
 
 static bool take_pause(void *to, char *value)
@@ -132,7 +133,9 @@ static int begin(struct elect *e)
 
 /* --- taking part --- */
 
-/* Leads for one term. A grant that is lost before the start is no term. Returns a reported exit code. */
+/*
+ * Leads for one term. If the grant is lost before the start, it does not count as a term. Returns a reported exit code.
+ */
 static int lead(struct elect *e)
 {
     struct held *h = &e->held;
@@ -156,8 +159,7 @@ static int lead(struct elect *e)
     return status;
 }
 
-/* Pauses, because a command that ends at once must not keep the servers busy. Returns the exit code of a signal, or 0.
- */
+/* Pauses, so that a command that exits at once does not burden the servers. Returns the exit code of a signal, or 0. */
 static int pause_until(const struct held *h, int64_t until)
 {
     int left, status;
@@ -168,7 +170,7 @@ static int pause_until(const struct held *h, int64_t until)
     return status;
 }
 
-/* Leads term after term. Only the first term needs a server within the connect timeout. */
+/* Leads term after term. Only the first term requires a server within the connect timeout. */
 static int take_part(struct elect *e)
 {
     enum { LEAST_TERM_MS = 1000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock: runs a command while holding a lock. zkr once: the same, unless the command has succeeded recently. */
+/* zkr lock: runs a command while holding a lock. zkr once: does the same, unless the command has succeeded recently. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,21 +27,26 @@ struct lock {
     struct lock_options o;
     struct locks locks;
     struct held held;
-    pthread_t thread; /* compares the maximum of --permits with that of other holders */
+    /* This compares the maximum of --permits with the maximum of other holders. */
+    pthread_t thread;
     bool compares;
-    atomic_bool compared; /* the thread has ended */
+    atomic_bool compared; /* the thread has finished */
 };
 
 /* --- obtaining the lock --- */
 
-/* Can the request exceed jute.maxbuffer? One request creates the nodes of all paths, or of all permits. */
+/*
+ * Returns whether the request may exceed jute.maxbuffer. One request creates the nodes of all paths, or of all permits.
+ */
 static bool is_long(const struct lock *l)
 {
     enum { MANY = 10 };
     return l->o.permits >= MANY || (l->locks.multi && l->o.path_count >= MANY);
 }
 
-/* Reports that no server answers. @done: all our nodes are known to be deleted; otherwise zkr exits at once. */
+/*
+ * Reports that no server answers. @done is true if all our nodes are known to be deleted. Otherwise zkr exits at once.
+ */
 static int no_answer(struct lock *l, bool done)
 {
     int status = l->o.wait_ms == 0 ? CLI_SERVER : (int)l->o.conflict;
@@ -114,8 +119,10 @@ static int refuse(struct lock *l, int rc)
     return held && done ? conflict(l) : no_answer(l, done);
 }
 
-/* Joins the queue, and waits in it. With -n the library makes a single try without a time limit, so obtain_held() gets
- * one. */
+/*
+ * Joins the queue and waits in it. With -n the library makes a single try without a time limit, so obtain_held() gets
+ * one.
+ */
 static int obtain(struct lock *l)
 {
     struct held *h = &l->held;
@@ -130,15 +137,17 @@ static int obtain(struct lock *l)
 
 /* --- the hold --- */
 
-/* Warns if other holders have another maximum, because each holder counts with its own. It is no failure if the others'
- * cannot be read. */
+/*
+ * Warns if other holders have another maximum, because each holder counts with its own maximum. If the maximum of
+ * others cannot be read, that is not a failure.
+ */
 static void *compare_max(void *ctx)
 {
     enum { ATTEMPTS = 3, CONNECT_MS = 1000 };
     struct lock *l = ctx;
     zkr_contenders *permits = NULL;
     int rc = ZKR_ECONNLOSS;
-    /* Retries, because a server that lacks an operation closes the connection. */
+    /* The read is repeated, because a server that lacks an operation closes the connection. */
     for (int i = 0; i < ATTEMPTS && zkr_err_retriable(rc); i++) {
         (void)zkr_client_wait_connected(l->held.env->client, CONNECT_MS);
         rc = zkr_semaphore_holders(l->locks.semaphore, &permits);
@@ -161,8 +170,10 @@ static int64_t requests_of(const struct lock *l)
     return stats.requests;
 }
 
-/* Starts the comparison, and waits until it has sent its list request. A list that is read before our nodes exist, and
- * shows nobody, needs no further read. */
+/*
+ * Starts the comparison, and waits until it has sent its list request. If the list was read before our nodes existed,
+ * and has no holders, no further read is needed.
+ */
 static void begin_compare(struct lock *l)
 {
     enum { TRIES = 100, PAUSE_NS = 100000 };
@@ -176,7 +187,10 @@ static void begin_compare(struct lock *l)
     }
 }
 
-/* Sends the deletes first, then waits for the comparison, whose warning may need an answer that is still under way. */
+/*
+ * Sends the deletes first, and then waits for the comparison, whose warning may depend on an answer that is still
+ * outstanding.
+ */
 static void end_compare(struct lock *l)
 {
     enum { WAIT_S = 1 };
@@ -188,12 +202,13 @@ static void end_compare(struct lock *l)
     (void)clock_gettime(CLOCK_REALTIME, &late);
     late.tv_sec += WAIT_S;
     if (l->held.lost || pthread_timedjoin_np(l->thread, NULL, &late) != 0) {
-        (void)zkr_client_shutdown(l->held.env->client); /* ends the thread's wait */
+        /* This ends the thread's wait. */
+        (void)zkr_client_shutdown(l->held.env->client);
         (void)pthread_join(l->thread, NULL);
     }
 }
 
-/* Joins the queue and waits. Queues again if the lock is lost before the command starts. */
+/* Joins the queue and waits. Joins again if the lock is lost before the command starts. */
 static int get(struct lock *l)
 {
     struct held *h = &l->held;

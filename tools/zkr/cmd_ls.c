@@ -43,7 +43,7 @@ static int take_arguments(struct ls *l)
                                        : options_settle(g);
 }
 
-/* --- for people --- */
+/* --- output for people --- */
 
 enum { CELL = 48, LEAST_KIND = 11, MOST_WIDTH = 60 };
 
@@ -142,7 +142,7 @@ static void print_table(const struct ls *l)
     }
 }
 
-/* --- for programs --- */
+/* --- output for programs --- */
 
 static void print_json(const zkr_survey_entry *e)
 {
@@ -160,7 +160,7 @@ static void print_json(const zkr_survey_entry *e)
     json_end(&j);
 }
 
-/* --- running it --- */
+/* --- the subcommand --- */
 
 static int show(const struct ls *l)
 {
@@ -178,7 +178,7 @@ static int show(const struct ls *l)
     return cli_flush();
 }
 
-/* Reports the missing node: PATH or the chroot. Reading the queue of PATH shows which. */
+/* Reports which node is missing, PATH or the chroot. Reading the queue of PATH shows which one. */
 static int missing(const struct ls *l)
 {
     zkr_contenders *list = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr revoke: asks the holder of a lock to release it, or deletes its node. */
+/* zkr revoke: asks the holder of a lock to release it, or deletes the holder's node. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,15 +27,15 @@ enum { NOT_WAITING = -1 };
 
 struct revoke {
     struct env *env;
-    int64_t wait_ms; /* or NOT_WAITING */
+    int64_t wait_ms; /* may be NOT_WAITING */
     bool force;
-    int64_t token; /* of the holder that is meant; 0 = all holders */
+    int64_t token; /* token of the intended holder; 0 = all holders */
     const char *path;
-    zkr_mutex *mutex;       /* the queue, or the permits */
-    bool permits;           /* the meant holder has permits */
+    zkr_mutex *mutex;       /* reads the queue or the permits */
+    bool permits;           /* the intended holder has permits */
     zkr_contenders *before; /* the queue before the request */
     int64_t until;          /* deadline of the wait */
-    bool freed;             /* all meant holders have gone */
+    bool freed;             /* all intended holders are gone */
 };
 
 static int refuse_force(const struct revoke *r)
@@ -63,14 +63,14 @@ static int take_arguments(struct revoke *r)
 
 /* --- the holders --- */
 
-/* Is @c a holder that must release the lock? All nodes of one holder of permits share its token. */
+/* Returns whether @c is a holder that must release the lock. All nodes of one holder of permits share its token. */
 static bool is_meant(const struct revoke *r, const zkr_contender *c)
 {
     bool holds = r->permits ? c->kind == ZKR_KIND_LEASE : c->holds;
     return holds && (r->token == 0 || c->fencing_token == r->token);
 }
 
-/* Returns how many contenders are meant. */
+/* Returns how many contenders must release the lock. */
 static size_t count_meant(const struct revoke *r)
 {
     size_t count = 0;
@@ -80,7 +80,7 @@ static size_t count_meant(const struct revoke *r)
     return count;
 }
 
-/* Does a meant holder still hold? */
+/* Returns whether an intended holder still holds the lock. */
 static bool is_held(const struct revoke *r, const zkr_contenders *now)
 {
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
@@ -94,7 +94,7 @@ static bool is_held(const struct revoke *r, const zkr_contenders *now)
     return false;
 }
 
-/* Waits until all meant holders have gone, or the time is over. */
+/* Waits until all intended holders are gone, or the time is over. */
 static int await_end(void *ctx)
 {
     struct revoke *r = ctx;
@@ -147,7 +147,7 @@ static int evict_all(void *ctx)
     return 0;
 }
 
-/* Reports that nobody is in the queue, or that PATH is a semaphore. */
+/* Reports that the queue is empty, or that PATH is a semaphore. */
 static int nobody(const struct revoke *r)
 {
     bool permits = false;
@@ -175,8 +175,10 @@ static void note_refusal(const zkr_contender *c, int rc)
     }
 }
 
-/* Asks this holder, and no later one. With --force, a request that the servers or another recipe refuse is no failure:
- * the node is deleted later. */
+/*
+ * Asks this holder, but no later one, to release. With --force, if the servers or another recipe refuse the request,
+ * that is not a failure, because the node will be deleted.
+ */
 static int ask_one(const struct revoke *r, const zkr_contender *c)
 {
     int rc = zkr_mutex_revoke_node(r->mutex, c->node);
@@ -202,8 +204,10 @@ static int read_queue(struct revoke *r)
     return ask_list(r->env, (struct ask_source){.mutex = r->mutex}, &r->before);
 }
 
-/* Looks for the token among the holders of permits, after no holder of the lock had it. If one has it, sets *found, and
- * the permits are meant. */
+/*
+ * Looks for the token among the holders of permits, after no holder of the lock had it. If one of them has it, sets
+ * *found, and the permits must be released.
+ */
 static int look_at_permits(struct revoke *r, bool *found)
 {
     zkr_mutex *queue = r->mutex;

@@ -28,7 +28,7 @@ struct status {
     bool json;
     bool quiet;
     bool warned;
-    bool screen; /* clear the screen before each table */
+    bool screen; /* the screen is cleared before each table */
     struct peers peers;
 };
 
@@ -83,7 +83,7 @@ static int show(const struct status *s, const struct view *view)
     return cli_flush();
 }
 
-/* Shows the lists last read, with the ages as of now. */
+/* Shows the lists read last, with the current ages. */
 static int draw(void *ctx)
 {
     struct status *s = ctx;

@@ -18,7 +18,7 @@ static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
 
 struct await {
     struct env *env;
-    int64_t wait_ms; /* or ZKR_FOREVER */
+    int64_t wait_ms; /* may be ZKR_FOREVER */
     int64_t until;
     const char *path;
     zkr_mutex *mutex;
@@ -41,7 +41,7 @@ static int take_arguments(struct await *a)
 /* A shorter wait needs no explanation. */
 enum { SOON_MS = 500 };
 
-/* Warns if the first contender is not ephemeral, so that no session will end it. */
+/* Warns if the first contender is not ephemeral, because then no end of a session deletes its node. */
 static void note_first(const struct await *a)
 {
     zkr_contenders *list = NULL;

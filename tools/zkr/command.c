@@ -23,22 +23,26 @@
 struct command {
     struct held *h;
     struct child child;
-    bool ended;       /* the command itself has ended */
-    bool gone;        /* all its descendants have gone as well */
-    int status;       /* of waitpid(), once ended */
-    int stopped_by;   /* a signal; 0 = not stopped */
+    bool ended;       /* the command itself has exited */
+    bool gone;        /* all its descendants have exited, too */
+    int status;       /* from waitpid(), once `ended` is set */
+    int stopped_by;   /* the signal that stopped it; 0 = not stopped */
     bool killed;      /* the kill signal was sent because of the lease */
     bool ending;      /* INT, TERM, HUP or QUIT was forwarded */
-    bool interrupted; /* by ^C or ^\, which only the command's group got */
-    bool resume;      /* zkr got SIGCONT */
-    bool stop;        /* zkr got SIGTSTP */
+    bool interrupted; /* by ^C or ^\, which only the command's group received */
+    bool resume;      /* zkr has received SIGCONT */
+    bool stop;        /* zkr has received SIGTSTP */
     int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
-    int64_t late_at; /* SIGKILL: when to report survivors; 0 = not sent, NEVER = done */
+    /* After SIGKILL: when to report survivors; 0 = not sent, NEVER = done. */
+    int64_t late_at;
 };
 
 /* --- the end of the command --- */
 
-/* Without the keeper, the other descendants are not known, so the session stays until it times out. */
+/*
+ * Exits without closing the session. Without the keeper, the command's other descendants are not known, so the session
+ * stays until it times out.
+ */
 static _Noreturn void die_with_keeper(const struct command *c)
 {
     child_kill_group(&c->child);
@@ -101,7 +105,7 @@ static void send_kill_signal(const struct command *c)
     send_signal(c, SIGCONT);
 }
 
-/* Sends SIGKILL once; the keeper repeats it. When called again later, reports that processes are left. */
+/* Sends SIGKILL once. The keeper repeats it. A later call reports that processes are left. */
 static void send_kill(struct command *c)
 {
     enum { LATE_MS = 2000 };
@@ -126,12 +130,12 @@ static void warn(const struct command *c)
     send_signal(c, h->warn_signal);
 }
 
-/* Checks the lease. Call it before all other checks, above all after zkr was stopped. */
+/* Checks the lease. Called before all other checks, and especially after zkr was stopped. */
 static void check_lease(struct command *c)
 {
     enum lease_phase phase = held_step(c->h);
     if (atomic_load(&c->child.keeper.bound->passed)) {
-        lease_doubt(&c->h->lease); /* the keeper has killed all already */
+        lease_doubt(&c->h->lease); /* the keeper has already killed everything */
         phase = held_step(c->h);
     }
     bool first = phase != LEASE_SURE && !c->killed;
@@ -146,7 +150,7 @@ static void check_lease(struct command *c)
     }
 }
 
-/* Ends the command at the first revocation. The lock is released when all its processes have gone. */
+/* Ends the command at the first revocation. The lock is released when all the command's processes have exited. */
 static void check_revocation(struct command *c)
 {
     if (news_take_revocation(&c->h->news) && c->end_at == 0) {
@@ -161,8 +165,10 @@ static void check_revocation(struct command *c)
     }
 }
 
-/* Cleans up when all processes have gone. Notes whether ^C or ^\ of the terminal, which only the group got, ended the
- * command. */
+/*
+ * Cleans up when all processes have exited. Records whether ^C or ^\ of the terminal, which only the group received,
+ * ended the command.
+ */
 static void end(struct command *c)
 {
     bool had = terminal_take(&c->child.terminal, c->child.pid);
@@ -194,7 +200,10 @@ static void resume(struct command *c)
     go_on(c);
 }
 
-/* Handles a stop of the command, and continues it if it only lacked the terminal. True: zkr has to stop as well. */
+/*
+ * Handles a stop of the command. If the command only lacked the terminal, continues it. Returns true if zkr must stop,
+ * too.
+ */
 static bool handle_stop(struct command *c)
 {
     struct terminal *t = &c->child.terminal;
@@ -210,8 +219,8 @@ static bool handle_stop(struct command *c)
 }
 
 /*
- * Stops the process group of zkr as the terminal would, so that the shell sees the job stop. Returns when continued, or
- * at once if there is no shell that could continue it.
+ * Stops the process group of zkr as the terminal would, so that the shell notices that the job has stopped. Returns
+ * when the group is continued, or at once if there is no shell that could continue it.
  */
 static void stop_ourselves(struct command *c)
 {
@@ -239,7 +248,7 @@ static void check_group(struct command *c)
     }
 }
 
-/* --- running it --- */
+/* --- running the command --- */
 
 static void forward_signals(struct command *c)
 {
@@ -262,7 +271,7 @@ static void forward_signals(struct command *c)
     }
 }
 
-/* Gives the keeper the current bound, then sleeps for at most half of the time until that bound. */
+/* Gives the current bound to the keeper, and then sleeps for at most half of the time until that bound. */
 static void wait_for_event(const struct command *c)
 {
     enum { LEAST_MS = 20 };
@@ -283,7 +292,7 @@ static int run(struct command *c)
 {
     struct held *h = c->h;
     signals_take_stop(&h->env->signals);
-    /* Set before the fork: from then on zkr may be stopped. */
+    /* This is set before the fork, because from then on zkr may be stopped. */
     (void)lease_arm(&h->lease);
     if (!child_start(&c->child, h->lease.bound)) {
         h->lost = errno == ECANCELED;
@@ -301,7 +310,7 @@ static int run(struct command *c)
         }
         forward_signals(c);
     }
-    /* A lease that is sure now was sure all the time. */
+    /* If the lease is sure now, it has been sure all the time. */
     h->lost = held_step(h) == LEASE_OVER || c->killed;
     end(c);
     return c->child.exec_errno;
@@ -319,7 +328,7 @@ int command_run(struct held *h)
     }
     int fault = run(&c);
     environment_free(c.child.envp);
-    /* A leader that was unhealthy, or yielded, queues again. */
+    /* A leader that was unhealthy, or has yielded, joins the queue again. */
     h->ended = c.ending || c.interrupted || (c.end_at != 0 && !h->grant.latch);
     h->failed = fault != 0;
     if (h->failed) {
@@ -334,7 +343,7 @@ int command_run(struct held *h)
     if (!WIFSIGNALED(c.status)) {
         return WEXITSTATUS(c.status);
     }
-    /* Only the command got ^C. zkr dies of the same signal, so that a script that runs zkr ends as well. */
+    /* Only the command has received ^C. zkr dies of the same signal, so that a script that runs zkr ends, too. */
     if (c.interrupted && getpid() != getpgrp()) {
         h->env->die_of = WTERMSIG(c.status);
     }

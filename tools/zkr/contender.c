@@ -10,7 +10,7 @@
 #include "parse.h"
 #include "text.h"
 
-/* --- words --- */
+/* --- text --- */
 
 const char *contender_kind(int kind)
 {
@@ -71,7 +71,7 @@ int64_t contender_number(const zkr_contender *c, const char *key, int64_t most)
 
 /* --- JSON --- */
 
-/* Writes the fields in the data of a node, besides the owner. */
+/* Writes the fields in a node's data, except the owner. */
 static void fields_json(struct json *j, const zkr_contender *c)
 {
     static const char *const keys[] = {"user", "host", "command"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks a tree of processes in /proc. A process whose parent has ended becomes a child of the root, which is a
+ * Walks a tree of processes in /proc. A process whose parent has exited becomes a child of the root, which is a
  * subreaper. A process ID may be reused before the signal is sent, so the walk first opens a descriptor of the process,
  * and then compares its parent.
  */
@@ -52,7 +52,7 @@ put_name(char *name, pid_t pid, const char *rest, pid_t thread, const char *last
     }
 }
 
-/* Reads as much of a file as fits. False: the file cannot be read. */
+/* Reads as much of a file as fits. Returns false if the file cannot be read. */
 static bool read_file(const char *name, char text[TEXT_ROOM])
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -68,7 +68,7 @@ static bool read_file(const char *name, char text[TEXT_ROOM])
     return n >= 0;
 }
 
-/* Parses a number, and moves *text behind it. 0: there is none. */
+/* Parses a number, and moves *text past it. Returns 0 if there is no number. */
 static pid_t take_number(const char **text)
 {
     pid_t number = 0;
@@ -80,10 +80,13 @@ static pid_t take_number(const char **text)
     return number;
 }
 
-/* Returns the parent of @pid; 0: the process has gone. *dead: it is a zombie, and only its first thread is left. */
+/*
+ * Returns the parent of @pid, or 0 if the process is gone. Sets *dead if the process is a zombie, with only its first
+ * thread left.
+ */
 static pid_t parent_of(pid_t pid, bool *dead)
 {
-    enum { TO_THREADS = 18 }; /* fields from the name to num_threads */
+    enum { TO_THREADS = 18 }; /* number of fields from the name to num_threads */
     char name[NAME_ROOM], text[TEXT_ROOM];
     put_name(name, pid, "/stat", 0, NULL);
     const char *at = read_file(name, text) ? strrchr(text, ')') : NULL;
@@ -100,7 +103,7 @@ static pid_t parent_of(pid_t pid, bool *dead)
     return take_number(&at);
 }
 
-/* A directory entry as the kernel writes it. readdir() is not used, because it may allocate. */
+/* A directory entry as the kernel writes it. readdir() is not used because it may allocate memory. */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -109,7 +112,7 @@ struct entry {
     char name[];
 };
 
-/* Calls @take for each entry of a directory that is a number. */
+/* Calls @take for each entry of a directory whose name is a number. */
 static void each_number(const char *name,
                         void (*take)(struct walk *w, pid_t one, pid_t number, int deep),
                         struct walk *w,
@@ -137,7 +140,7 @@ static void each_number(const char *name,
 
 /* --- the tree --- */
 
-/* Sends a signal by descriptor, or else by process ID. Returns 0 or errno. */
+/* Sends a signal through a descriptor, or else by process ID. Returns 0 or errno. */
 static int send_to(int descriptor, pid_t pid, int signo)
 {
     long rc = descriptor >= 0
@@ -146,7 +149,7 @@ static int send_to(int descriptor, pid_t pid, int signo)
     return rc == 0 ? 0 : errno;
 }
 
-/* Signals @pid if its parent is @parent or, by now, the root. Returns whether it is. */
+/* Signals @pid if its parent is @parent or, by now, the root. Returns whether this is the case. */
 static bool signal_child(struct walk *w, pid_t pid, pid_t parent)
 {
     bool dead = false;
@@ -184,7 +187,7 @@ static void visit_list(struct walk *w, pid_t pid, pid_t thread, int deep)
                 visit_children(w, child, deep + 1);
             }
         }
-        kept -= (size_t)(at - text); /* keep a number that is cut off */
+        kept -= (size_t)(at - text); /* a number that is cut off stays */
         (void)memmove(text, at, kept);
     }
     if (fd >= 0) {
@@ -201,7 +204,7 @@ static void visit_children(struct walk *w, pid_t pid, int deep)
     }
 }
 
-/* On kernels without lists of children: signals @pid if the root is one of its ancestors. */
+/* For kernels without lists of children: signals @pid if the root is one of its ancestors. */
 static void visit_process(struct walk *w, pid_t unused, pid_t pid, int deep)
 {
     bool dead = false;

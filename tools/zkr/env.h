@@ -11,8 +11,9 @@
 struct env {
     struct globals globals;
     struct signals signals;
-    zkr_client *client; /* set by client_open() */
-    int die_of;         /* end with this signal instead of an exit code; 0 = none */
+    zkr_client *client; /* client_open() sets it */
+    /* zkr ends with this signal instead of an exit code; 0 = none. */
+    int die_of;
 };
 
 #endif

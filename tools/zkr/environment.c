@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OURS = 4 }; /* our variables, which are first in the list */
+enum { OURS = 4 }; /* our own variables, which are first in the list */
 
-/* Does one of our variables replace @var, which an outer zkr has set? */
+/* Returns whether one of our variables replaces @var, which an outer zkr has set. */
 static bool is_ours(const char *var, char *const *ours)
 {
     for (int i = 0; i < OURS; i++) {

@@ -5,9 +5,9 @@
 
 #include "grant.h"
 
-/** Returns the variables of zkr, plus those that describe the hold at @path. NULL: out of memory. */
+/** Returns the variables of zkr, and those that describe the hold at @path, or NULL if memory runs out. */
 char **environment_make(const struct grant *g, const char *path);
-/** Frees them. @vars may be NULL. */
+/** Frees the variables. @vars may be NULL. */
 void environment_free(char **vars);
 
 #endif

@@ -4,12 +4,14 @@
 #define ZKR_CLI_FDS_H
 
 /**
- * Call it first in main(). Records which descriptors are open. Opens a placeholder for a closed stdin, stdout or
- * stderr, so that no socket of zkr gets its number; exec closes the placeholder.
+ * Records which descriptors are open. Called first in main(). Opens a placeholder for a closed stdin, stdout or stderr,
+ * so that no socket of zkr gets its number. exec closes the placeholder.
  */
 void fds_begin(void);
-/** Call it in a child before exec: exec then closes all descriptors but the recorded ones. Makes only calls that are
- * safe after fork() in a threaded process. */
+/**
+ * Called in a child before exec, so that exec closes all descriptors except the recorded ones. Makes only calls that
+ * are safe after fork() in a threaded process.
+ */
 void fds_hide(void);
 
 /** Closes *fd if it is open, and sets it to -1. */

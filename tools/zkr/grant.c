@@ -6,7 +6,7 @@
 
 bool grant_begin(struct grant *g, const char *path)
 {
-    enum { NAME_ROOM = 128 }; /* a slash, "_c_", a GUID, a prefix, the digits */
+    enum { NAME_ROOM = 128 }; /* a slash, "_c_", a GUID, a prefix and the digits */
     g->node_size = strlen(path) + NAME_ROOM;
     g->node = calloc(1, g->node_size);
     return g->node != NULL;
@@ -51,7 +51,7 @@ bool grant_read(struct grant *g)
 void grant_leave(struct grant *g)
 {
     (void)zkr_ticket_release(g->ticket);
-    (void)zkr_ticket_destroy(g->ticket); /* waits for a running callback */
+    (void)zkr_ticket_destroy(g->ticket); /* this waits for a running callback */
     g->ticket = NULL;
 }
 

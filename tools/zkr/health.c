@@ -25,13 +25,13 @@ static struct {
     struct held *held;
     struct health_options o;
     bool started;
-    int stop; /* eventfd: ends the thread */
+    int stop; /* an eventfd that ends the thread */
     pthread_t thread;
 } health;
 
 /* --- one check --- */
 
-/* The status comes through descriptor 3, because another thread may have reaped the check. */
+/* The status arrives through descriptor 3, because another thread may have reaped the check. */
 enum { STATUS_FD = 3 };
 static char script[] = "sh -c \"$1\" 3>&-; echo $? >&3";
 
@@ -71,7 +71,7 @@ static enum found await(int fd, int64_t until)
     return n <= 0 ? NOTHING : fds[0].revents != 0 ? STOP : READABLE;
 }
 
-/* Returns the exit status of the check; -1: none in time, or it was killed. */
+/* Returns the exit status of the check, or -1 if none arrived in time, or the check was killed. */
 static int read_status(int fd, int64_t until)
 {
     char text[8] = "";
@@ -83,8 +83,8 @@ static int read_status(int fd, int64_t until)
 }
 
 /*
- * Kills a check that still runs, and all its descendants. Does not wait for a check that hangs in the kernel, because
- * zkr must report the hang. False: the check still exists.
+ * Kills a check that still runs, with all its descendants. Does not wait for a check that hangs in the kernel, because
+ * zkr must report the hang. Returns false if the check still exists.
  */
 static bool end_check(void)
 {
@@ -98,8 +98,10 @@ static bool end_check(void)
     return children_check_ended();
 }
 
-/* Runs a check. NULL: it succeeded; else what is wrong, perhaps in @buf. Fails while an earlier check cannot be killed,
- * so that only one exists. */
+/*
+ * Runs a check. Returns NULL if it succeeded, else a text that describes the failure, possibly in @buf. Fails while an
+ * earlier check cannot be killed, so that only one check exists.
+ */
 static const char *run_check(int64_t until, char *buf, size_t size)
 {
     int ends[2];
@@ -140,7 +142,7 @@ static void *run(void *arg)
         next = clock_now_ms() + health.o.every_ms;
         const char *wrong = run_check(next, buf, sizeof(buf));
         if (await(-1, 0) == STOP) {
-            break; /* ending the checks may have killed this one */
+            break; /* ending the checks may have killed this check */
         }
         failed = wrong ? failed + 1 : 0;
         if (!wrong && !healthy) {
@@ -171,7 +173,10 @@ int health_begin(struct held *h, const struct health_options *options)
         return cli_fail_limits();
     }
     news_set_fit(&health.held->news, health.held->grant.latch, false);
-    /* Makes us reap the processes that a check leaves behind: the first process of a container may not reap them. */
+    /*
+     * This process must reap the processes that a check leaves behind, because the first process of a container may not
+     * reap them.
+     */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     errno = pthread_create(&health.thread, NULL, run, NULL);
     health.started = errno == 0;

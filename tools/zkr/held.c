@@ -48,11 +48,13 @@ int held_connect(struct held *h)
     return status;
 }
 
-/* Returns the deadline for the end of zkr. Without a command, that end reports the loss to readers, so it must precede
- * the end of the lease. */
+/*
+ * Returns the deadline for the exit of zkr. Without a command, the exit reports the loss to readers, so it must be
+ * before the end of the lease.
+ */
 static int64_t end_by(struct held *h)
 {
-    enum { LOST_MS = 1000 }; /* the session is about to end anyway */
+    enum { LOST_MS = 1000 }; /* the session is about to end in any case */
     if (!h->lost) {
         return client_grace(h->until);
     }
@@ -90,7 +92,7 @@ void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
 {
     struct held *h = held;
     (void)latch;
-    if (lost->fencing_token == h->grant.token) { /* of no earlier term */
+    if (lost->fencing_token == h->grant.token) { /* not a loss of an earlier term */
         news_lose(&h->news, lost);
     }
 }

@@ -18,7 +18,10 @@
 #include "say.h"
 #include "signals.h"
 
-/* Discards input. False: end of input. *later: zkr is in the background and cannot read from the terminal. */
+/*
+ * Discards input. Returns false at the end of input. Sets *later if zkr is in the background and cannot read from the
+ * terminal.
+ */
 static bool read_input(bool *later)
 {
     char waste[4096];
@@ -69,7 +72,8 @@ static int print_holder(const struct held *h)
 
 /*
  * The end of the output reports the loss, and readers need time to stop. If the session ended early, exits without
- * closing the client: a session that lives on then keeps its node, which keeps others out.
+ * closing the client. If the session is in fact still alive, it then keeps its node, and that node keeps other
+ * contenders out.
  */
 static void end_if_early(struct held *h, int status)
 {

@@ -5,8 +5,10 @@
 
 #include "held.h"
 
-/** Prints the holder line, then waits for a signal, end of input, a revocation or a loss. Returns an exit code,
- * reported. */
+/**
+ * Prints the holder line, and then waits for a signal, end of input, a revocation or a loss. Returns a reported exit
+ * code.
+ */
 int idle_run(struct held *h);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a wait of the main thread in the library at a signal or a deadline. */
+/* At a signal or a deadline, ends a wait of the main thread in the library. */
 #ifndef ZKR_CLI_INTERRUPT_H
 #define ZKR_CLI_INTERRUPT_H
 
@@ -15,18 +15,18 @@ struct interrupt {
     const struct signals *signals;
     pthread_t thread;
     int64_t late;
-    int done; /* eventfd: ends the thread */
+    int done; /* an eventfd that ends the thread */
     void (*cancel)(void *ctx);
     void *ctx;
     atomic_int caught;
 };
 
 /**
- * Starts the thread. It calls @cancel at a signal, even one already pending, and at the time @late (or NEVER). @cancel
- * must make the wait of the main thread return, or end the process. The thread may call @cancel before the wait begins,
- * and calls it repeatedly.
+ * Starts the thread. It calls @cancel at a signal, even one that is already pending, and at the time @late (or NEVER).
+ * @cancel must make the wait of the main thread return, or end the process. The thread may call @cancel before the wait
+ * begins, and calls it repeatedly.
  *
- * False: the thread, or a descriptor for it, could not be created; errno says why.
+ * Returns false if the thread, or a descriptor for it, could not be created, with the reason in errno.
  */
 bool interrupt_begin(struct interrupt *i,
                      const struct signals *s,

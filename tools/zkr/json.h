@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON on one line. */
+/* Writes JSON on one line. */
 #ifndef ZKR_CLI_JSON_H
 #define ZKR_CLI_JSON_H
 
@@ -7,19 +7,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** A writer that adds the commas; the caller closes all brackets. @key of a value: NULL in an array. */
+/** A writer that adds the commas. The caller closes all brackets. In an array, the @key of a value is NULL. */
 struct json {
     FILE *out;
-    bool comma; /* needed before the next value */
+    bool comma; /* a comma is needed before the next value */
 };
 
-/** Begins a line of output: an object whose first member is "path". */
+/** Begins a line of output, which is an object whose first member is "path". */
 void json_begin(struct json *j, const char *path);
 void json_end(struct json *j);
-/** @bracket: '{' or '['. */
+/** @bracket is '{' or '['. */
 void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
-/** @text: any bytes. Bytes that are not UTF-8 become U+FFFD; control characters are escaped. NULL: null. */
+/**
+ * @text may have any bytes. Bytes that are not UTF-8 become U+FFFD, and control characters are escaped. If @text is
+ * NULL, writes null.
+ */
 void json_text(struct json *j, const char *key, const char *text);
 
 void json_bool(struct json *j, const char *key, bool value);

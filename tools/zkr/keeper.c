@@ -20,30 +20,33 @@
 
 /* --- in the keeper: only calls that are safe after fork() in a threaded process --- */
 
-/* The descriptors of the keeper; all others are closed. */
+/* The descriptors of the keeper. All others are closed. */
 enum { LINK_FD, OVER_FD, SIGNALS_FD, FDS };
 
 struct keeping {
     const struct keeper *k;
     pid_t command;
-    bool reaped; /* the command has ended and was reaped */
-    int status;  /* of waitpid(), once reaped */
-    /* Its process group has gone as well. Stays true, because another group may reuse the number. */
+    bool reaped; /* the command has exited, and was reaped */
+    int status;  /* from waitpid(), once `reaped` is set */
+    /* The command's process group is gone, too. This stays true, because another group may reuse the number. */
     bool group_gone;
     int ending; /* a signal for processes that outlive the group; 0 = none */
     bool killing;
-    int64_t calm_at; /* from then on SIGKILL is repeated less often */
+    int64_t calm_at; /* from then on, SIGKILL is repeated less often */
     pid_t denied;    /* the last process reported as KEEPER_DENIED */
 };
 
-/* Sends a message to zkr. Never blocks: if zkr does not run, the keeper must still mind the bound. */
+/* Sends a message to zkr. Never blocks, because the keeper must observe the bound even while zkr is stopped. */
 static void tell(int kind, int value)
 {
     const struct keeper_word word = {kind, value};
     (void)send(LINK_FD, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Notifies the guardian and zkr that all have gone, and ends the keeper. Blocks until zkr has room. */
+/*
+ * Notifies the guardian and zkr that all processes have exited, and ends the keeper. Blocks until zkr has room for the
+ * message.
+ */
 static _Noreturn void tell_gone(const struct keeping *w)
 {
     const struct keeper_word word = {KEEPER_GONE, w->status};
@@ -65,7 +68,10 @@ static void signal_all(struct keeping *w, int signo)
     tell_denied(w, descendants_signal(getpid(), signo).denied);
 }
 
-/* Is a process left in the group? No other group can reuse its number before the keeper has reaped the command. */
+/*
+ * Returns whether a process is left in the group. No other group can reuse its number before the keeper has reaped the
+ * command.
+ */
 static bool group_is_left(struct keeping *w)
 {
     if (w->reaped && !w->group_gone && kill(-w->command, 0) != 0 && errno == ESRCH) {
@@ -78,7 +84,7 @@ static bool group_is_left(struct keeping *w)
     return !w->group_gone;
 }
 
-/* Sends a signal to the group, or to all descendants when the group has gone. */
+/* Sends a signal to the group, or to all descendants if the group is gone. */
 static void pass_on(struct keeping *w, int signo, bool ending)
 {
     if (!group_is_left(w)) {
@@ -106,7 +112,7 @@ static void kill_all(struct keeping *w)
     signal_all(w, SIGKILL);
 }
 
-/* Reaps all children that have ended. Does not return when none is left. */
+/* Reaps all children that have exited. If none is left, does not return. */
 static void collect(struct keeping *w)
 {
     int status;
@@ -124,7 +130,7 @@ static void collect(struct keeping *w)
     (void)group_is_left(w);
 }
 
-/* Forwards signals to zkr, because the command may signal its parent. */
+/* Forwards signals to zkr, because the command may send signals to its parent. */
 static void hear_signals(const struct keeping *w)
 {
     struct signalfd_siginfo info;
@@ -135,7 +141,7 @@ static void hear_signals(const struct keeping *w)
     }
 }
 
-/* Takes the messages of zkr. The end of the link means that zkr is dead. */
+/* Takes the messages from zkr. The end of the link means that zkr is dead. */
 static void hear_zkr(struct keeping *w)
 {
     struct keeper_word word;
@@ -153,7 +159,7 @@ static void hear_zkr(struct keeping *w)
     }
 }
 
-/* Returns how long to sleep, in ms; -1: no limit. */
+/* Returns how many milliseconds to sleep, or -1 for no limit. */
 static int rest(struct keeping *w)
 {
     enum { BUSY_MS = 5, CALM_MS = 200 };
@@ -173,7 +179,7 @@ static void check_bound(struct keeping *w)
     }
 }
 
-/* Closes all descriptors but those of the keeper. @signals: the signalfd. */
+/* Closes all descriptors except those of the keeper. @signals is the signalfd. */
 static void hide(const struct keeper *k, int signals)
 {
     enum { WITHOUT_CLOSE_RANGE = 65536 };
@@ -222,7 +228,7 @@ static void become_keeper(struct keeper *k)
     if (signals < 0) {
         _exit(errno);
     }
-    /* _Fork() runs no handlers of fork(), which take locks that another thread of zkr may have held. */
+    /* _Fork() runs no fork handlers. Such handlers take locks that another thread of zkr may have held. */
     pid_t command = _Fork();
     if (command == 0) {
         return;
@@ -230,7 +236,7 @@ static void become_keeper(struct keeper *k)
     if (command < 0) {
         _exit(errno);
     }
-    (void)setpgid(command, command); /* the command does so, too */
+    (void)setpgid(command, command); /* the command does the same */
     keep(k, command, signals);
 }
 
@@ -280,7 +286,10 @@ void keeper_signal(const struct keeper *k, int signo, bool ending)
 bool keeper_hear(const struct keeper *k, struct keeper_word *word)
 {
     ssize_t n;
-    /* If the keeper ends without reading all, recv() fails once with ECONNRESET before it returns queued messages. */
+    /*
+     * If the keeper exits before it has read all messages, recv() fails once with ECONNRESET, and then returns the
+     * queued messages.
+     */
     do {
         n = recv(k->link[0], word, sizeof(*word), MSG_DONTWAIT);
     } while (n < 0 && (errno == EINTR || errno == ECONNRESET));

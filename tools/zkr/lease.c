@@ -16,7 +16,7 @@ bool lease_is_ample(const struct lease *l, int64_t valid)
     return valid >= grant_session_ms(l->grant) / 3;
 }
 
-/* Time for SIGKILL to take effect, and for delays of zkr. */
+/* The time for SIGKILL to take effect, and for delays of zkr. */
 static int64_t margin(const struct lease *l)
 {
     enum { LEAST_MS = 20 };
@@ -28,7 +28,9 @@ int64_t lease_patience_ms(const struct lease *l)
     return l->kill_after_ms < 0 ? grant_session_ms(l->grant) / 12 : l->kill_after_ms;
 }
 
-/* Time from kill signal to SIGKILL, in doubt. The lease is short until it has settled. */
+/*
+ * Returns the time from the kill signal to SIGKILL when the lock is in doubt. The lease is short until it has settled.
+ */
 static int64_t kill_after(const struct lease *l)
 {
     return lesser(lease_patience_ms(l),
@@ -40,7 +42,10 @@ int64_t lease_doubt_ms(const struct lease *l)
     return kill_after(l) + margin(l);
 }
 
-/* The most that a warning can come before doubt. A lease that is renewed in time is longer than half a session timeout. */
+/*
+ * Returns the longest time that a warning can precede doubt. A lease that is renewed in time is longer than half a
+ * session timeout.
+ */
 static int64_t most_warn_ms(const struct lease *l)
 {
     int64_t session = grant_session_ms(l->grant), patience = lease_patience_ms(l);
@@ -48,8 +53,9 @@ static int64_t most_warn_ms(const struct lease *l)
 }
 
 /*
- * The warning is due when the lease is this short, in ms. Before the lease has settled, it may be shorter although the
- * next answer is under way, so the warning then waits for a sixth of the session timeout.
+ * Returns the length of the lease, in milliseconds, at which the warning is due. Before the lease has settled, it may
+ * be shorter although the next answer is on its way, so the warning then waits until a sixth of the session timeout is
+ * left.
  */
 static int64_t warn_at(const struct lease *l)
 {
@@ -169,7 +175,7 @@ static void set_timer(struct lease *l, int64_t ms)
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(ms / 1000),
                      .tv_nsec = (long)(ms % 1000) * 1000000}};
-    /* Count from the step, before @ms was computed: zkr may have been stopped since. */
+    /* Count from the last step, which was before @ms was computed, because zkr may have been stopped since. */
     l->wake_at = ms > 0 ? l->stepped_at + ms : 0;
     if (l->has_timer) {
         (void)timer_settime(l->timer, 0, &when, NULL);
@@ -190,7 +196,7 @@ int64_t lease_arm(struct lease *l)
                        : valid - lease_doubt_ms(l);
     rest = greater(rest, 1);
     l->bound = clock_now_ms() + greater(valid - margin(l) / 2, 1);
-    /* The timer fires after the sleep has ended, so it only acts when zkr is stopped. */
+    /* The timer expires after the sleep ends, so it has an effect only while zkr is stopped. */
     int64_t later = l->phase == LEASE_DOUBT ? margin(l) / 2 : margin(l);
     set_timer(l, rest + later);
     if (l->phase == LEASE_SURE && l->warn_ms > 0 && !l->warned) {

@@ -75,7 +75,7 @@ static bool take_no_wait(void *wait_ms, char *value)
     return true;
 }
 
-/* A negative time means auto. */
+/* A negative time means automatic. */
 static bool take_kill_after(void *to, char *value)
 {
     *(int64_t *)to = -1;
@@ -115,7 +115,7 @@ static bool take_on_revoke(void *to, char *value)
     return strcmp(value, "ignore") == 0 || strcmp(value, "term") == 0;
 }
 
-/* Takes a time such as 90, 30m, 1.5h or 1d, in milliseconds. */
+/* Takes a time such as 90, 30m, 1.5h or 1d, and converts it to milliseconds. */
 static bool take_period(void *every_ms, char *value)
 {
     static const struct {

@@ -10,7 +10,7 @@
 #include "held.h"
 
 struct lock_options {
-    /* PATH and the paths of --also, all of which are needed; or the paths of --any. */
+    /* Either PATH and the paths of --also, all of which are needed, or the paths of --any. */
     const char **paths;
     size_t path_count;
     bool any;
@@ -19,18 +19,20 @@ struct lock_options {
     const char *on_revoke;        /* "term" or "ignore"; NULL: not given */
     const char *id;
     const char *stats; /* a file; NULL: no --stats */
-    int64_t wait_ms;   /* 0: do not wait; or ZKR_FOREVER */
+    int64_t wait_ms;   /* 0: do not wait; may be ZKR_FOREVER */
     int64_t max_queue; /* 0: no --max-queue */
-    int64_t every_ms;  /* the period of zkr once; else 0 */
+    int64_t every_ms;  /* the period of zkr once, else 0 */
     int64_t conflict;  /* exit code if the lock was not obtained */
     bool quiet;        /* no message if others hold the lock */
 };
 
-/** Sets the defaults. False: out of memory. Call lock_options_end() in any case. */
+/** Sets the defaults. Returns false if memory runs out. lock_options_end() must be called in any case. */
 bool lock_options_begin(struct lock_options *o, const struct globals *g);
 void lock_options_end(struct lock_options *o);
-/** Parses the command line and the settings. Stores the options of the hold in @h. Returns GO_ON or an exit code,
- * reported. */
+/**
+ * Parses the command line and the settings. Stores the options of the hold in @h. Returns GO_ON or a reported exit
+ * code.
+ */
 int lock_options_take(struct lock_options *o, struct held *h);
 
 #endif

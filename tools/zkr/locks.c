@@ -19,7 +19,8 @@ static int create_mutexes(struct locks *l, zkr_client *c)
     o.watch_node = both.watch_node = 1;
     o.tell_queued = both.tell_queued = l->h->env->globals.log_level > 0;
     o.max_waiters = l->o->max_queue;
-    o.persistent_parent = l->o->every_ms > 0; /* a container would lose the record */
+    /* Servers may delete a container, and the record with it. */
+    o.persistent_parent = l->o->every_ms > 0;
     o.on_revoke = both.on_revoke = ignored ? NULL : news_on_revoke;
     o.on_revoke_ctx = both.on_revoke_ctx = &l->h->news;
     if (l->o->shared || l->o->rw) {
@@ -98,7 +99,7 @@ void locks_leave(struct locks *l)
     }
     for (size_t i = 0; i < count; i++) {
         (void)zkr_ticket_destroy(
-            l->queues[i].ticket); /* waits for a running callback */
+            l->queues[i].ticket); /* this waits for a running callback */
         l->queues[i].ticket = NULL;
     }
 }

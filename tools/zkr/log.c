@@ -10,7 +10,7 @@
 #include "cli.h"
 #include "say.h"
 
-/* Writes the time in UTC, as 2026-01-31T23:59:59.123Z. */
+/* Writes the time in UTC, in the form 2026-01-31T23:59:59.123Z. */
 static void stamp(char *buf, size_t size)
 {
     enum { NS_PER_MS = 1000000 };
@@ -22,7 +22,10 @@ static void stamp(char *buf, size_t size)
     (void)snprintf(buf + used, size - used, ".%03dZ", (int)(now.tv_nsec / NS_PER_MS));
 }
 
-/* Returns a log line of libzookeeper without its time, process and thread; NULL: the line is not from libzookeeper. */
+/*
+ * Returns a log line of libzookeeper without its time, process and thread, or NULL if the line is not from
+ * libzookeeper.
+ */
 static const char *foreign_text(const char *line)
 {
     enum { MOST = 80 };
@@ -46,7 +49,9 @@ void log_write(int level, const char *line, void *ctx)
     say_line(text, (size_t)(printed > 0 ? printed : 0), true);
 }
 
-/* Parses one field at @at: its key, and its value without quotes into @room bytes. Returns the start of the next field.
+/*
+ * Parses one field at @at: its key, and its value without quotes, into @room bytes. Returns the start of the next
+ * field.
  */
 static const char *next_field(const char *at,
                               const char **key,

@@ -26,7 +26,7 @@ static void forget(struct reading *l)
     l->below = 0;
 }
 
-/* Reads the locks at PATH and right below it. *semaphore: PATH is one. */
+/* Reads the locks at PATH and directly below it. Sets *semaphore if PATH is a semaphore. */
 static int look_below(struct reading *l, int64_t flags, bool *semaphore)
 {
     zkr_survey_free(l->found);
@@ -44,7 +44,7 @@ static int look_below(struct reading *l, int64_t flags, bool *semaphore)
     return status;
 }
 
-/* Drops the lists of permits if PATH is no semaphore, but has locks below it with the names of these lists. */
+/* Drops the lists of permits if PATH is not a semaphore, but has locks below it with the names of these lists. */
 static int check_semaphore(struct reading *l)
 {
     const zkr_contender *permit = zkr_contenders_get(l->lists[VIEW_PERMITS], 0);
@@ -73,8 +73,8 @@ static void *read_itself(void *itself)
 }
 
 /*
- * Reads the path itself and the locks below it, both at once, after no contenders were found. A path that is itself an
- * ephemeral node, as Kafka's /controller is, counts as its own holder.
+ * Called after no contenders were found. Reads the path itself and the locks below it, both at once. A path that is
+ * itself an ephemeral node, such as Kafka's /controller, counts as its own holder.
  */
 static int look_closer(struct reading *l)
 {
@@ -133,7 +133,7 @@ int look_read(struct reading *l)
     return status == 0 && count == 0 ? look_closer(l) : status;
 }
 
-/* Waits for each list in turn. A change of another list is not lost: the wait for that list reports it. */
+/* Waits for each list in turn. A change of another list is not lost, because the wait for that list reports it. */
 int look_wait(const struct reading *l, int64_t timeout_ms)
 {
     int rc = ZKR_ETIMEDOUT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For zkr as one file: names of hosts and users come only from files and DNS, which glibc has built in. All else in
- * nsswitch.conf needs a shared library of the machine's own glibc.
+ * For the zkr that is a single file: the names of hosts and users come only from files and DNS, which are built into
+ * glibc. All other sources in nsswitch.conf need a shared library of the machine's own glibc.
  */
 #include <nss.h>
 

@@ -35,7 +35,7 @@ struct loss loss_doubted(zkr_client *c, bool slept)
                        : zkr_client_state(c) == ZKR_STATE_CONNECTED
                            ? "connected, but a majority of the servers does not answer"
                            : "there is no connection to a server";
-    if (slept || ago < 0) { /* after a stop, answers have arrived already */
+    if (slept || ago < 0) { /* after a stop, answers have already arrived */
         (void)snprintf(l.text, sizeof(l.text), "%s", what);
     } else if (l.slow) {
         (void)snprintf(l.text, sizeof(l.text), "%s: a write took %.3f s", what,

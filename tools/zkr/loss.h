@@ -8,20 +8,20 @@
 #include <zkr/client.h>
 
 struct loss {
-    int reason;     /* ZKR_LOST_…; also ZKR_LOST_LEASE for doubt; 0 = neither */
+    int reason;     /* ZKR_LOST_…, also ZKR_LOST_LEASE for doubt; 0 = neither */
     char text[256]; /* what was observed */
     bool stopped;   /* zkr itself was stopped */
-    bool slow;      /* answers came, but late */
-    bool early;     /* the session ended sooner than its timeout allows */
+    bool slow;      /* answers arrived, but late */
+    bool early;     /* the session ended before its timeout allowed it */
 };
 
 /** Describes a loss that the library reported. */
 struct loss loss_reported(zkr_client *c, const zkr_lost *lost);
-/** Describes a lease in doubt. @slept: zkr was stopped for too long. */
+/** Describes a lease in doubt. @slept is true if zkr was stopped for too long. */
 struct loss loss_doubted(zkr_client *c, bool slept);
-/** Returns the remedy. @revocable: zkr revoke can request the release of the lock. */
+/** Returns the remedy. @revocable is true if zkr revoke can request the release of the lock. */
 const char *loss_remedy(const struct loss *l, bool revocable);
-/** How long the last write took, in ms; 0 = it was not slow. */
+/** Returns how long the last write took, in milliseconds, or 0 if it was not slow. */
 int64_t loss_slow_answer_ms(zkr_client *c);
 
 #endif

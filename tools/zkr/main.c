@@ -68,7 +68,7 @@ static int run(struct env *env)
     }
     g->argc -= optind;
     g->argv += optind;
-    optind = 0; /* makes getopt start afresh */
+    optind = 0; /* this restarts getopt */
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(g->argv[0], commands[i].name) == 0) {
             g->subcommand = commands[i].name;
@@ -78,7 +78,7 @@ static int run(struct env *env)
     return options_refuse(g, "there is no subcommand '%s'", g->argv[0]);
 }
 
-/* Ends zkr as if killed by the signal, so that a script that runs zkr ends as well. */
+/* Ends zkr as if the signal had killed it, so that a script that runs zkr ends, too. */
 static void die_of(int signo)
 {
     sigset_t set;

@@ -20,7 +20,7 @@ void news_end(struct news *n)
     (void)close(n->fd);
 }
 
-/* --- in other threads --- */
+/* --- called in other threads --- */
 
 void news_wake(struct news *n)
 {
@@ -44,8 +44,10 @@ void news_lose(struct news *n, const zkr_lost *lost)
     (void)pthread_mutex_unlock(&n->mu);
 }
 
-/* Notifies the latch with the mutex held, so that the latch gets the latest value last. The latch calls nobody back
- * meanwhile. */
+/*
+ * Notifies the latch with the mutex held, so that the latch receives the latest value last. Meanwhile the latch calls
+ * no callbacks.
+ */
 void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit)
 {
     (void)pthread_mutex_lock(&n->mu);
@@ -82,7 +84,7 @@ void news_on_contenders(zkr_leader_latch *latch, void *news)
     news_wake(news);
 }
 
-/* --- in the main thread --- */
+/* --- called in the main thread --- */
 
 void news_repeat_fit(struct news *n, zkr_leader_latch *latch)
 {

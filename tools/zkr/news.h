@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that other threads report to the main thread about a lock or a leadership: a loss, a request to release it, a
+ * Events about a lock or a leadership that other threads report to the main thread: a loss, a request to release it, a
  * failed health check.
  */
 #ifndef ZKR_CLI_NEWS_H
@@ -17,21 +17,21 @@
 
 struct news {
     zkr_client *client; /* for details of a loss */
-    int fd;             /* eventfd: readable when there is news */
+    int fd;             /* an eventfd, readable when there is news */
     _Atomic(bool) revoked;
-    _Atomic(bool) unfit; /* unfit to lead; set under mu */
+    _Atomic(bool) unfit; /* unfit to lead; changed only under mu */
     pthread_mutex_t mu;
-    struct loss loss; /* under mu, like bond */
+    struct loss loss; /* guarded by mu, as is bond */
     int bond;         /* a byte written to it kills the command's group; -1 = none */
 };
 
-/** False: no descriptor; errno says why. */
+/** Returns false if there is no descriptor, with the reason in errno. */
 bool news_begin(struct news *n);
 void news_end(struct news *n);
 
-/* Callbacks of the library, with the news as ctx. */
+/* Callbacks of the library, with a struct news as ctx: */
 
-/** Records a loss; wakes the main thread at every change. */
+/** Records a loss. Wakes the main thread at every change. */
 void news_on_ticket(zkr_ticket *t, int state, void *news);
 void news_on_revoke(zkr_mutex *m, void *news);
 /** Wakes the main thread. */
@@ -42,30 +42,35 @@ void news_wake(struct news *n);
 /** Records a request to release the lock. */
 void news_revoke(struct news *n);
 /**
- * Records that the lock is lost. Kills the command at once, or prevents its start, without the main thread: when
- * somebody has deleted the lock node, the next client gets the lock at once.
+ * Records that the lock is lost. Kills the command at once, or prevents its start, without the help of the main thread:
+ * if somebody has deleted the lock node, the next client gets the lock at once.
  */
 void news_lose(struct news *n, const zkr_lost *lost);
-/** Records whether zkr may lead. If not, a running command is ended as by a revocation; without one, the latch leaves
- * the queue. */
+/**
+ * Records whether zkr may lead. If it may not, a running command is ended as by a revocation. If no command runs, the
+ * latch leaves the queue.
+ */
 void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit);
 
-/* In the main thread: */
+/* Called in the main thread: */
 
-/** Before each term: repeats the fitness to the latch, because news_set_fit() skips the latch while a command runs. */
+/**
+ * Before each term, tells the latch again whether zkr is fit, because news_set_fit() skips the latch while a command
+ * runs.
+ */
 void news_repeat_fit(struct news *n, zkr_leader_latch *latch);
-/** Returns the loss; its reason is 0 if there is none. */
+/** Returns the loss. Its reason is 0 if there is none. */
 struct loss news_loss(struct news *n);
 /** Returns and clears the request to release the lock. */
 bool news_take_revocation(struct news *n);
 /** Clears a loss and a revocation before the next grant. */
 void news_reset(struct news *n);
 /**
- * Calls @fork_it, which returns like fork(), unless the lock is lost or zkr is unfit to lead. From now on a loss writes
- * a byte to @bond. Returns what @fork_it returns, or -1 with errno ECANCELED.
+ * Calls @fork_it, which returns like fork(), unless the lock is lost or zkr is unfit to lead. From now on, a loss
+ * writes a byte to @bond. Returns what @fork_it returns, or -1 with errno ECANCELED.
  */
 pid_t news_fork(struct news *n, int bond, pid_t (*fork_it)(void *ctx), void *ctx);
-/** From now on a loss writes to no bond, because the command has ended or never started. */
+/** From now on, a loss writes to no bond, because the command has ended or never started. */
 void news_forget_bond(struct news *n);
 
 #endif

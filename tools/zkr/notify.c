@@ -15,13 +15,13 @@
 
 static struct {
     struct sockaddr_un to;
-    socklen_t length; /* of the address; 0: no service manager listens */
-    int64_t every_ms; /* between two keep-alive messages; 0: no watchdog */
+    socklen_t length; /* length of the address; 0: no service manager listens */
+    int64_t every_ms; /* time between two keep-alive messages; 0: no watchdog */
     int64_t next;     /* when the next one is due */
     bool mute;        /* keep-alive messages are stopped */
 } manager;
 
-/* Reads the address: a path, or @ and the name of an abstract socket. */
+/* Reads the address, which is a path, or @ and the name of an abstract socket. */
 static void read_socket(void)
 {
     const char *name = parse_variable("NOTIFY_SOCKET");

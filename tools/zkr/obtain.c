@@ -21,8 +21,10 @@ void obtain_say_waiting(const struct held *h)
     notify_send("STATUS=waiting for the %s %.1000s", h->what, h->path);
 }
 
-/* Warns at a tenth of the session timeout. The library keeps a hold up to an eighth, but zkr also needs time to kill
- * the command. */
+/*
+ * The warning threshold is a tenth of the session timeout. The library keeps a hold with answers of up to an eighth,
+ * but zkr also needs time to kill the command.
+ */
 void obtain_say_slow(struct held *h)
 {
     int64_t slow = loss_slow_answer_ms(h->env->client);
@@ -40,9 +42,9 @@ void obtain_say_slow(struct held *h)
 
 /* The last report of -v about the wait. */
 struct said {
-    int64_t ahead;         /* contenders in front */
-    int64_t token;         /* of the nearest; 0 = not known */
-    int64_t held_since_ms; /* by the nearest; 0 = not known */
+    int64_t ahead;         /* number of contenders ahead */
+    int64_t token;         /* token of the nearest contender; 0 = not known */
+    int64_t held_since_ms; /* when the nearest contender's hold began; 0 = not known */
 };
 
 /* Writes ", held by db1/4711 for 12s", or ", behind db1/4711". */
@@ -57,7 +59,7 @@ static void describe(char *buf, size_t size, const zkr_contender *nearest)
                    contender_owner(nearest), age);
 }
 
-/* With -v: reports how many contenders are in front, and the nearest, if that has changed. */
+/* With -v: reports how many contenders are ahead, and the nearest of them, if that has changed. */
 static void say_place(const struct held *h, struct said *said)
 {
     int64_t ahead;
@@ -106,7 +108,7 @@ static int await_grant(struct held *h)
 
 /* --- from the grant to the start --- */
 
-/* Was another client ahead of this one, now or before an earlier grant that was lost? */
+/* Returns whether another client was ahead of this one, now or before an earlier grant that was lost. */
 static bool was_contended(const struct held *h)
 {
     zkr_stats stats = {.contended = 0};
@@ -114,7 +116,10 @@ static bool was_contended(const struct held *h)
     return stats.contended > 0;
 }
 
-/* Is the lease long enough to start a command? Even a slow answer must arrive before the lock is in doubt. */
+/*
+ * Returns whether the lease is long enough to start a command. Even a slow answer must arrive before the lock is in
+ * doubt.
+ */
 static bool is_enough(const struct held *h, int64_t valid, int64_t first_end)
 {
     int64_t slow = loss_slow_answer_ms(h->env->client);
@@ -174,7 +179,7 @@ int obtain_held(struct held *h, int64_t late)
     }
     h->granted = clock_now_ms();
     if (h->grant.latch) {
-        held_reset(h); /* clears the last term */
+        held_reset(h); /* this clears the last term */
     }
     return grant_read(&h->grant) ? await_start(h) : HELD_AGAIN;
 }

@@ -19,9 +19,9 @@ struct record {
 };
 
 static struct {
-    int64_t every_ms; /* 0: nothing is recorded */
-    int64_t asked_ms; /* when our lock node was made */
-    int version;      /* of the existing record */
+    int64_t every_ms; /* 0: zkr records nothing */
+    int64_t asked_ms; /* when our lock node was created */
+    int version;      /* version of the existing record */
 } once;
 
 /* --- the record --- */
@@ -50,7 +50,7 @@ static int write_record(const struct held *h, const char *text)
     return rc;
 }
 
-/* May the request be sent again? Only while the lock is still held. */
+/* Returns whether the request may be sent again, which is so only while the lock is still held. */
 static bool may_ask_again(const struct held *h, int rc)
 {
     return zkr_err_retriable(rc) && zkr_ticket_valid_for_ms(h->grant.ticket) > 0;
@@ -83,7 +83,7 @@ static int read_both(const struct held *h, struct record *r)
         (void)pthread_join(thread, NULL);
     }
     if (rc == ZKR_OK && (!started || own.rc != ZKR_OK)) {
-        (void)read_own(&own); /* sets zkr_last_error() in this thread */
+        (void)read_own(&own); /* this sets zkr_last_error() in this thread */
     }
     rc = rc == ZKR_OK ? own.rc : rc;
     if (rc == ZKR_OK) {
@@ -94,7 +94,8 @@ static int read_both(const struct held *h, struct record *r)
 }
 
 /*
- * Leaves the command out. A record in the future would delay the next run by as much, so it is set to the present.
+ * Skips the command. If the clock of a server was ahead, the record is in the future. It would delay the next run by
+ * that time, so it is set to the present.
  */
 static int leave_undone(const struct held *h, const struct record *r, bool ahead)
 {
@@ -162,7 +163,7 @@ int once_begin(struct held *h, int64_t every_ms)
     return signo ? cli_exit_signal(signo) : status;
 }
 
-/* --- after it --- */
+/* --- after the command --- */
 
 int once_end(struct held *h, int status)
 {

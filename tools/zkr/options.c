@@ -51,7 +51,7 @@ bool option_signal(void *to, char *value)
 
 /* --- all options --- */
 
-/* Codes of getopt_long() for options without a letter: one of these plus the index in its table. */
+/* Codes of getopt_long() for options without a letter. The code is one of these plus the index in its table. */
 enum { OWN_CODE = 256, VERBOSE_CODE = 384, SETTING_CODE = 512 };
 
 struct parser {
@@ -98,7 +98,7 @@ static void add_all(struct parser *p)
     add(p, "version", false, 'V', 0);
 }
 
-/* Wipes the secret behind the @nth @mark, because ps shows arguments. */
+/* Wipes the secret after the @nth @mark, because ps shows arguments. */
 static void wipe(char *argument, char mark, int nth)
 {
     for (; argument && nth > 0; nth--) {
@@ -138,7 +138,7 @@ static int take_row(const struct parser *p, const struct option_row *row)
                                 row->needs, optarg);
 }
 
-/* The length of an option without its value, which may be a secret. */
+/* Returns the length of an option without its value, which may be a secret. */
 static int name_length(const char *word)
 {
     return (int)strcspn(word, "=");
@@ -247,7 +247,7 @@ int options_settle(struct globals *g)
     return rc == GO_ON ? options_check_path(g, g->path) : rc;
 }
 
-/* Is @word, which follows PATH, an option? */
+/* Returns whether @word, which follows PATH, is an option. */
 static bool is_option(const char *word)
 {
     return word && word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0;
@@ -279,7 +279,7 @@ int options_path(struct globals *g, const char *usage, const struct option_row *
 
 /* --- COMMAND --- */
 
-/* Like flock, runs $SHELL -c TEXT. */
+/* Runs $SHELL -c TEXT, as flock does. */
 static void use_shell(struct globals *g, const char *text)
 {
     static char sh[] = "/bin/sh", dash_c[] = "-c";

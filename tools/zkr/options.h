@@ -12,17 +12,21 @@
 struct option_row {
     const char *name; /* long, without its dashes; NULL = none */
     int letter;       /* 0 = none */
-    /* Takes the value, NULL for an option without one. False: the value is wrong. A NULL take refuses the option. */
+    /*
+     * Takes the value, or NULL for an option without one. Returns false if the value is wrong. If take is NULL, the
+     * option is refused.
+     */
     bool (*take)(void *to, char *value);
     void *to;
-    const char *needs; /* for messages: the value, or why refused; NULL = no value */
+    /* For messages: the value, or why it is refused; NULL = no value. */
+    const char *needs;
 };
 #define OPTIONS_END                                                                    \
     {                                                                                  \
         .name = NULL                                                                   \
     }
 
-/** A combination of options, which is refused if @is is set. */
+/** A combination of options that is refused if @is is set. */
 struct option_fault {
     bool is;
     const char *text; /* the message */
@@ -37,7 +41,7 @@ struct option_range {
     int64_t *to, least, most;
 };
 
-/** Values for take. @to points to a bool, a const char *, an int64_t in milliseconds, or a struct option_range. */
+/** Functions for take. @to points to a bool, a const char *, an int64_t in milliseconds, or a struct option_range. */
 bool option_on(void *to, char *value);
 bool option_off(void *to, char *value);
 bool option_text(void *to, char *value);
@@ -52,18 +56,20 @@ bool option_signal(void *to, char *value);
         __VA_ARGS__)
 
 /**
- * Takes all options: those in @rows and those that all subcommands share. Sets optind to the first word after them.
+ * Takes all options: those in @rows, and those that all subcommands share. Sets optind to the first word after them.
  * Like all functions below, returns GO_ON or a reported exit code.
  */
 int options_take(struct globals *g, const char *usage, const struct option_row *rows);
-/** Refuses the first fault whose @is is set. */
+/** Refuses the first fault that has @is set. */
 int options_check(const struct globals *g, const struct option_fault *faults);
-/** Takes all options, then g->path, which must be the last word. It may be missing if g->path is already set. */
+/** Takes all options, and then g->path, which must be the last word. It may be missing if g->path is already set. */
 int options_path(struct globals *g, const char *usage, const struct option_row *rows);
-/** Takes all options, then PATH and an optional COMMAND. An option can set g->several, for several paths, or g->alone,
- * for no COMMAND. */
+/**
+ * Takes all options, and then PATH and an optional COMMAND. An option can set g->several, for several paths, or
+ * g->alone, for no COMMAND.
+ */
 int options_command(struct globals *g, const char *usage, const struct option_row *r);
-/** Takes the settings of the environment and the file, then checks that g->path can be locked. */
+/** Takes the settings of the environment and of the file, and then checks that g->path can be locked. */
 int options_settle(struct globals *g);
 int options_check_path(const struct globals *g, const char *path);
 

@@ -11,7 +11,7 @@
 
 #include "text.h"
 
-/* Writes the command on one line, and cuts off the end of a long one. */
+/* Writes the command on one line, and truncates it if it is long. */
 static void put_command(FILE *out, char *const *command)
 {
     enum { MOST = 256 };

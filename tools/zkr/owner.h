@@ -4,7 +4,8 @@
 #define ZKR_CLI_OWNER_H
 
 /**
- * Returns "host/pid/thread", and fields for host, user and @command, which may be NULL. Allocated; NULL: out of memory.
+ * Returns "host/pid/thread" and fields for host, user and @command (may be NULL), in new memory, or NULL if memory runs
+ * out.
  */
 char *owner_text(char *const *command);
 

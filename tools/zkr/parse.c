@@ -29,9 +29,9 @@ bool parse_int(const char *text, int64_t least, int64_t most, int64_t *value)
 bool parse_seconds(const char *text, int64_t *ms)
 {
     enum { MOST = 1000000000, MS = 1000 };
-    int64_t seconds = 0, part = 0, unit = MS; /* value of the digit read last, in ms */
+    int64_t seconds = 0, part = 0, unit = MS; /* unit: value of the last digit, in ms */
     const char *from = text;
-    bool more = false; /* digits below 1 ms: round up */
+    bool more = false; /* there are digits below 1 ms, so the result is rounded up */
     for (; *text >= '0' && *text <= '9' && seconds <= MOST; text++) {
         seconds = seconds * 10 + (*text - '0');
     }

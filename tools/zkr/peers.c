@@ -31,7 +31,7 @@ static int dial(const struct addrinfo *at, int64_t until)
     struct pollfd out = {.fd = fd, .events = POLLOUT};
     int fault = 0;
     socklen_t size = sizeof(fault);
-    /* A reset that comes at once is reported here, and is no failure. */
+    /* A reset that arrives at once is reported here, and is not a failure. */
     if ((connect(fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS) ||
         poll(&out, 1, clock_left_ms(until)) <= 0 ||
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) != 0 ||
@@ -42,7 +42,7 @@ static int dial(const struct addrinfo *at, int64_t until)
     return fd;
 }
 
-/* Reads until the server closes the connection. False: it did not in time. */
+/* Reads until the server closes the connection. Returns false if it did not close it in time. */
 static bool read_all(int fd, FILE *to, int64_t until)
 {
     struct pollfd in = {.fd = fd, .events = POLLIN};
@@ -57,7 +57,7 @@ static bool read_all(int fd, FILE *to, int64_t until)
     return false;
 }
 
-/* Sends the question. Returns the whole answer, allocated, or NULL. */
+/* Sends the question. Returns the whole answer in new memory, or NULL. */
 static char *converse(int fd, const char *question, int64_t until)
 {
     char *text = NULL;
@@ -96,7 +96,9 @@ ask(const char *host, const char *port, const char *question, int64_t until)
 
 /* --- one server --- */
 
-/* Returns @text if @mark shows that it lists sessions. Otherwise it is a refusal: frees it, and returns NULL. */
+/*
+ * Returns @text if @mark shows that it lists sessions. Otherwise @text is a refusal, so this frees it and returns NULL.
+ */
 static char *keep_if(char *text, const char *mark)
 {
     if (text && strstr(text, mark)) {
@@ -106,7 +108,7 @@ static char *keep_if(char *text, const char *mark)
     return NULL;
 }
 
-/* Requests the list of sessions. @port: NULL = the server takes no commands there. */
+/* Requests the list of sessions. @port NULL = the server takes no commands there. */
 static char *ask_sessions(const char *host, const char *port, int64_t until)
 {
     static const char admin_port[] = "8080";
@@ -147,7 +149,7 @@ static const char *fault_of(const char *version)
     return NULL;
 }
 
-/* Takes the version from the answer to "srvr". @answer: NULL = none. */
+/* Takes the version from the answer to "srvr". @answer NULL = no answer. */
 static void take_version(struct peer *p, const char *answer)
 {
     static const char *const keys[] = {"Zookeeper version: ",
@@ -167,7 +169,7 @@ static void take_version(struct peer *p, const char *answer)
     }
 }
 
-/* Splits "host:port", "[::1]:port" or "host". Returns the host; *port is NULL if there is none. */
+/* Splits "host:port", "[::1]:port" or "host". Returns the host. Sets *port to NULL if there is none. */
 static char *split(char *address, char **port)
 {
     char *close_at = address[0] == '[' ? strchr(address, ']') : NULL;
@@ -184,8 +186,8 @@ static char *split(char *address, char **port)
 }
 
 /*
- * Takes the next server from *rest, which it cuts into pieces. Returns the server's name, allocated, and sets its host
- * and port. NULL: none is left.
+ * Takes the next server from *rest, which it cuts into pieces. Returns the server's name in new memory, and sets its
+ * host and port. Returns NULL if no server is left.
  */
 static char *next_server(char **rest, const char **host, char **port)
 {
@@ -240,7 +242,7 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
 
 char *peers_closing(const char *servers)
 {
-    enum { PATIENCE_MS = 500 }; /* other servers wait for a request */
+    enum { PATIENCE_MS = 500 }; /* some servers wait for a request before they act */
     char *copy = copy_servers(servers), *rest = copy, *found = NULL, *name, *port;
     const char *host;
     while (!found && (name = next_server(&rest, &host, &port))) {

@@ -25,22 +25,23 @@ enum { ROOM = 262144, LOG_ROOM = ROOM / 2, PATIENCE_MS = 1000 };
 
 static struct {
     pthread_mutex_t mu;
-    pthread_cond_t changed; /* a line was queued or written; valid once started */
+    /* A line was queued or written; valid once `started` is set. */
+    pthread_cond_t changed;
     bool started;
     char text[ROOM]; /* a ring of lines */
     size_t from, used;
-    uint64_t left_out; /* lines dropped since one was queued */
+    uint64_t left_out; /* lines dropped since the last line was queued */
     bool haste;        /* do not wait for a stalled reader */
 } say = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
-/* Can stderr take a line at once? Also true if the write fails at once. */
+/* Returns whether stderr can take a line at once. This is also true if the write would fail at once. */
 static bool has_room(int patience_ms)
 {
     struct pollfd poll_fd = {.fd = STDERR_FILENO, .events = POLLOUT};
     return poll(&poll_fd, 1, patience_ms) > 0;
 }
 
-/* Writes all, even if others have made the descriptor non-blocking. Returns 0 or errno. */
+/* Writes all bytes, even if another process has made the descriptor non-blocking. Returns 0 or errno. */
 static int write_all(int fd, const char *text, size_t length)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
@@ -115,7 +116,7 @@ static void *write_lines(void *unused)
     return unused;
 }
 
-/* Starts the thread of stderr. Call it with the mutex held. Returns 0 or errno. */
+/* Starts the thread for stderr. The caller holds the mutex. Returns 0 or errno. */
 static int begin(void)
 {
     pthread_condattr_t monotonic;
@@ -202,7 +203,7 @@ void say_drain(void)
 
 static struct {
     char *text;
-    int done_fd; /* our own duplicate: the caller may close the original */
+    int done_fd; /* our own duplicate, because the caller may close the original */
     atomic_int error;
 } result = {.error = -1};
 

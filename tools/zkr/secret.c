@@ -17,7 +17,7 @@ void secret_free(char *text, size_t size)
     free(text);
 }
 
-/* Reads to the end of the file. False: errno says why. */
+/* Reads to the end of the file. Returns false with the reason in errno. */
 static bool read_all(int fd, char *text)
 {
     size_t used = 0;
@@ -33,7 +33,7 @@ static bool read_all(int fd, char *text)
 char *secret_read(const char *file, mode_t *mode)
 {
     struct stat st = {.st_mode = 0};
-    /* O_NONBLOCK: a pipe without a writer must not block. */
+    /* O_NONBLOCK, because a pipe without a writer must not block. */
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = fd >= 0 && fstat(fd, &st) == 0 ? calloc(1, SECRET_MOST + 1) : NULL;
     bool whole = text && read_all(fd, text);

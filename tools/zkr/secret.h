@@ -6,13 +6,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** The longest file, in bytes. */
+/** The longest file that is read, in bytes. */
 enum { SECRET_MOST = 262144 };
 
-/** Reads a whole file as a string in a buffer of SECRET_MOST bytes. *mode: the file's mode, 0 = not known. NULL: errno
- * says why. */
+/**
+ * Reads a whole file as a string into a buffer of SECRET_MOST bytes. Sets *mode to the file's mode, or to 0 if it is
+ * not known. Returns NULL with the reason in errno.
+ */
 char *secret_read(const char *file, mode_t *mode);
-/** Wipes the @size bytes of @text, and frees it. @text may be NULL. */
+/** Wipes the @size bytes of @text, and frees @text, which may be NULL. */
 void secret_free(char *text, size_t size);
 
 #endif

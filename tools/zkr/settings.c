@@ -76,7 +76,8 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from)
 {
-    const char *fault = NULL, *needs = NULL; /* a fault hides the value */
+    /* If the value is faulty, messages do not show it. */
+    const char *fault = NULL, *needs = NULL;
     char text[256];
     if (*origin_of(g, setting) > from->kind) {
         return GO_ON;
@@ -130,14 +131,17 @@ static char *trim(char *text)
     return text;
 }
 
-/* Is @text the name of a variable? A line without a name may be a secret, so messages show no part of it. */
+/*
+ * Returns whether @text is the name of a variable. A line without a name may be a secret, so messages show no part of
+ * it.
+ */
 static bool is_name(const char *text)
 {
     return *text != '\0' &&
            strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
 }
 
-/* Returns why a file that others may read must not have this value, or NULL. */
+/* Returns the reason why a file that others may read must not have this value, or NULL. */
 static const char *exposed(enum setting setting, const char *value)
 {
     int commas = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings of all subcommands: from a file, the environment or the command line. */
+/* The settings of all subcommands, from a file, the environment or the command line. */
 #ifndef ZKR_CLI_SETTINGS_H
 #define ZKR_CLI_SETTINGS_H
 
@@ -23,31 +23,32 @@ enum setting {
 /** The names of a setting. */
 struct setting_name {
     const char *variable; /* in the environment and in the file */
-    const char *name;     /* of the long option, without dashes */
-    int letter;           /* of the short option, 0 = none */
+    const char *name;     /* the long option, without dashes */
+    int letter;           /* the short option; 0 = none */
     const char *option;   /* for messages */
 };
 extern const struct setting_name setting_names[SETTINGS];
-/** Where a setting comes from. A later kind overrides an earlier one. */
+/** Where a setting was given. A later kind overrides an earlier one. */
 enum origin_kind { ORIGIN_FILE = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND };
 
 struct origin {
     enum origin_kind kind;
-    const char *name;       /* of the setting there, for example "-t" */
+    const char *name;       /* name of the setting there, for example "-t" */
     const char *subcommand; /* for ORIGIN_COMMAND; "" = before the subcommand */
     const char *file;       /* for ORIGIN_FILE */
     int line;
 };
 
-/** The settings, and the rest of the command line. Must not be moved, because command may point into it. */
+/** The settings, and the rest of the command line. The struct must not be moved, because command may point into it. */
 struct globals {
-    char *config;                    /* text of the file; other members point into it */
-    enum origin_kind from[SETTINGS]; /* where each was given; 0 = not yet */
+    /* Text of the file, into which other members point. */
+    char *config;
+    enum origin_kind from[SETTINGS]; /* where each setting was given; 0 = not yet */
     const char *servers;
     struct origin servers_from;
     int64_t session_ms; /* 0 = the library's default */
     int64_t connect_ms;
-    bool connect_given; /* connect_ms is not the default */
+    bool connect_given; /* connect_ms was given, and is not the default */
     char *tls_cert;     /* NULL = no TLS */
     struct auth auth;
     struct acl acl;
@@ -57,29 +58,29 @@ struct globals {
     const char *subcommand; /* "" = not known yet */
     int argc;               /* for getopt_long() */
     char **argv;
-    bool several; /* several PATHs, up to "--" */
-    bool alone;   /* PATH without COMMAND; options may follow PATH */
+    bool several; /* there are several PATHs, up to "--" */
+    bool alone;   /* PATH has no COMMAND, and options may follow it */
     const char *path;
-    char **paths; /* the words that are paths; the first is path */
+    char **paths; /* all words that are paths; the first is path */
     size_t path_count;
     char **command;   /* NULL: none */
-    const char *text; /* of a -c before PATH; NULL = none */
+    const char *text; /* text of a -c before PATH; NULL = none */
     char *shell[4];   /* the command for -c */
 };
 
-/** The number of files in the TLS setting; a password may follow them. */
+/** How many files are in the TLS setting. A password may follow them. */
 enum { TLS_FILES = 3 };
 
-/** Returned in place of an exit code: the caller goes on. */
+/** Returned instead of an exit code if the caller must continue. */
 enum { GO_ON = -1 };
 
 void settings_begin(struct globals *g);
 void settings_end(struct globals *g);
 
 /**
- * Takes one setting. The command line overrides the environment, which overrides the file; an overridden value is not
- * even checked. @value: borrowed for as long as @g is used; secrets are copied. Returns GO_ON or an exit code,
- * reported.
+ * Takes one setting. The command line overrides the environment, which overrides the file. An overridden value is not
+ * even checked. @value is borrowed for as long as @g is used, but secrets are copied. Returns GO_ON or a reported exit
+ * code.
  */
 int settings_take(struct globals *g,
                   enum setting setting,
@@ -87,11 +88,11 @@ int settings_take(struct globals *g,
                   const struct origin *from);
 
 /**
- * Takes the settings of the environment, then those of the file, /etc/zkr.conf or $ZKR_CONFIG. Call it after the
- * command line. Returns GO_ON or a reported exit code.
+ * Takes the settings of the environment, and then those of the file, /etc/zkr.conf or $ZKR_CONFIG. Called after the
+ * command line was parsed. Returns GO_ON or a reported exit code.
  */
 int settings_take_rest(struct globals *g);
-/** Reports a wrong setting, and where it is given. Returns CLI_USAGE. */
+/** Reports a wrong setting, and where it was given. Returns CLI_USAGE. */
 int settings_refuse(const struct origin *from, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -45,14 +45,14 @@ bool signals_begin(struct signals *s)
     take(s, SIGURG);
     s->stop_ignored = is_ignored(SIGTSTP);
 
-    /* If SIGCHLD were ignored, zkr would get no exit status. */
+    /* If SIGCHLD were ignored, zkr would receive no exit status. */
     const struct sigaction normal = {.sa_handler = SIG_DFL};
     (void)sigaction(SIGCHLD, &normal, &s->old_child);
     (void)sigaction(SIGCONT, &normal, &s->old_cont);
     (void)sigaddset(&s->taken, SIGCHLD);
     (void)sigaddset(&s->taken, SIGCONT);
 
-    /* Threads of the library inherit the mask, so none of them gets a signal. */
+    /* Threads of the library inherit the mask, so none of them receives a signal. */
     held_back = s->taken;
     (void)sigaddset(&held_back, SIGPIPE);
     (void)sigaddset(&held_back, SIGTTIN);

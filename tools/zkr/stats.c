@@ -64,13 +64,14 @@ static void put_about(FILE *out, const char *line, size_t length, bool counter)
 
 /*
  * Writes OpenMetrics text in the older format of Prometheus, which node_exporter's textfile collector reads. Adds the
- * suffix to names of counters, and leaves out units and the end mark. Adds the label @path to samples without a label
- * "path", so that the collector can read the files of several locks.
+ * suffix to the names of counters, and leaves out units and the end mark. Adds the label @path to samples without a
+ * label "path", so that the collector can read the files of several locks.
  */
 static void put_metrics(FILE *out, const char *text, const char *path)
 {
     static const char kind[] = " counter\n";
-    bool counter = false; /* the family is one, by its line "# TYPE" */
+    /* The current family is a counter, according to its line "# TYPE". */
+    bool counter = false;
     for (size_t length; *text; text += length) {
         length = strcspn(text, "\n");
         length += text[length] == '\n';
@@ -89,15 +90,15 @@ static void put_metrics(FILE *out, const char *text, const char *path)
 static struct {
     zkr_client *client;
     const char *file;
-    const char *path; /* of the lock */
-    int wake;         /* eventfd: write now */
+    const char *path; /* path of the lock */
+    int wake;         /* an eventfd that requests a write */
     bool started;
-    bool failed; /* a failure was reported */
+    bool failed; /* a failure has been reported */
     pthread_t thread;
     atomic_bool over;
 } stats;
 
-/* Returns the metrics as text, allocated; NULL: errno says why. */
+/* Returns the metrics as text in new memory, or NULL with the reason in errno. */
 static char *metrics_text(void)
 {
     enum { MORE = 1024 };
@@ -118,7 +119,7 @@ static char *metrics_text(void)
     return text;
 }
 
-/* Writes a new file beside the old one, and renames it. False: errno says why. */
+/* Writes a new file beside the old one, and renames it. Returns false with the reason in errno. */
 static bool put_file(const char *text, char *beside)
 {
     int fd = mkostemp(beside, O_CLOEXEC);
@@ -126,7 +127,7 @@ static bool put_file(const char *text, char *beside)
     if (!out) {
         return false;
     }
-    /* Gives the file the mode that a shell would give it, because the collector is another user. */
+    /* The file gets the mode that a shell would give it, because the collector runs as another user. */
     mode_t mask = umask(0);
     (void)umask(mask);
     (void)fchmod(fd, 0666 & ~mask);

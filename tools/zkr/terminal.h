@@ -8,27 +8,27 @@
 #include <termios.h>
 
 struct terminal {
-    int fd; /* -1: there is none */
+    int fd; /* -1: there is no terminal */
     bool lent;
     bool has_modes;
-    struct termios modes; /* at the start of zkr */
+    struct termios modes; /* the modes at the start of zkr */
 };
 
 void terminal_begin(struct terminal *t);
 void terminal_end(struct terminal *t);
-/** Is zkr in the foreground? */
+/** Returns whether zkr is in the foreground. */
 bool terminal_is_ours(const struct terminal *t);
 /**
- * Should the command get the terminal at once? Not in a pipeline: only one process group can have the terminal, and
- * another process of the pipeline may need it. In a pipeline, the command gets the terminal when it first reads from
- * it.
+ * Returns whether the command should get the terminal at once. In a pipeline it should not, because only one process
+ * group can have the terminal, and another process of the pipeline may need it. There the command gets the terminal
+ * when it first reads from it.
  */
 bool terminal_wanted(const struct terminal *t);
 /** Hands the terminal to @group. SIGTTOU must be blocked. */
 void terminal_lend(struct terminal *t, pid_t group);
-/** Takes the terminal back from @group. False: @group did not have it. */
+/** Takes the terminal back from @group. Returns false if @group did not have it. */
 bool terminal_take(struct terminal *t, pid_t group);
-/** After the command was killed: restores the modes from the start of zkr. */
+/** Restores the modes from the start of zkr. Called after the command was killed. */
 void terminal_reset(const struct terminal *t);
 
 #endif

@@ -36,7 +36,7 @@ size_t text_decode(const char *s, uint32_t *point)
     return length;
 }
 
-/* Is it neither a control character nor one that changes the direction of text? */
+/* Returns whether the character is neither a control character nor one that changes the direction of text. */
 static bool is_printable(uint32_t point)
 {
     return point >= 0x20 && !(point >= 0x7f && point < 0xa0) && point != 0x61c &&
@@ -45,7 +45,7 @@ static bool is_printable(uint32_t point)
            !(point >= 0x2066 && point <= 0x2069);
 }
 
-/* Returns the number of bytes in the next column. *shown: they are printable. */
+/* Returns the number of bytes in the next column. Sets *shown if they are printable. */
 static size_t next_column(const char *s, bool *shown)
 {
     uint32_t point = 0;
@@ -64,7 +64,7 @@ void text_widen(int *width, const char *s, int most)
     *width = columns > *width ? columns : *width;
 }
 
-/* Prints at most @most columns. Returns how many. */
+/* Prints at most @most columns. Returns the number of columns. */
 static int print_columns(FILE *out, const char *s, int most)
 {
     int columns = 0;

@@ -14,8 +14,10 @@
 #include "signals.h"
 #include "stats.h"
 
-/* For --min-hold: keeps the lock until @until. Ends early at a loss, which it reports, at a revocation, or at a signal
- * that ends zkr. */
+/*
+ * For --min-hold: keeps the lock until @until. Ends early at a loss, which it reports, at a revocation, or at a signal
+ * that ends zkr.
+ */
 static void linger(struct held *h, int64_t until)
 {
     bool over = h->lost || h->ended || h->failed;

@@ -6,8 +6,8 @@
 #include "held.h"
 
 /**
- * Runs the command; without one, prints the holder line and waits. Then keeps the lock for --min-hold; the caller
- * releases it. Returns a reported exit code.
+ * Runs the command or, if there is none, prints the holder line and waits. Then keeps the lock for --min-hold. The
+ * caller releases the lock. Returns a reported exit code.
  */
 int use_held(struct held *h);
 

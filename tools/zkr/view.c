@@ -37,8 +37,10 @@ static void add(struct view *v, const zkr_contender *c, int64_t permits, bool ho
     v->holders += holds;
 }
 
-/* Adds a row for each holder of permits. The permits of one holder were created in one transaction, so they share a
- * token. The last permits may not be granted yet. */
+/*
+ * Adds a row for each holder of permits. The permits of one holder were created in one transaction, so they share a
+ * token. The last permits may not be granted yet.
+ */
 static void add_permits(struct view *v, const zkr_contenders *permits)
 {
     size_t count = zkr_contenders_count(permits);
@@ -56,7 +58,7 @@ static void add_permits(struct view *v, const zkr_contenders *permits)
     }
 }
 
-/* Adds a queue. @wait: nobody in this queue holds. */
+/* Adds a queue. With @wait, nobody in this queue holds. */
 static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
 {
     for (size_t i = 0; i < zkr_contenders_count(queue); i++) {
@@ -65,7 +67,10 @@ static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
     }
 }
 
-/* Is the order not known? It is known if locks queue behind the node of an unknown recipe, because they wait for it. */
+/*
+ * Returns whether the order is not known. If locks queue behind the node of an unknown recipe, the order is known,
+ * because they wait for that node.
+ */
 static bool is_unordered(const zkr_contenders *queue)
 {
     bool other = !zkr_contenders_get(queue, 0)->ordered;
@@ -112,9 +117,9 @@ void view_end(struct view *v)
     v->rows = NULL;
 }
 
-/* --- for people --- */
+/* --- output for people --- */
 
-/* Prints a line with details of a holder, or nothing if none are known. */
+/* Prints a line with details of a holder, or nothing if no details are known. */
 static void print_holder(FILE *out, const struct view_row *row)
 {
     enum { STAMP = 32 };
@@ -214,7 +219,7 @@ void view_print(FILE *out, const struct view *v)
     }
 }
 
-/* --- for programs --- */
+/* --- output for programs --- */
 
 static void rows_json(struct json *j, const struct view *v)
 {

@@ -24,7 +24,7 @@ int watch_run(const struct env *env, const struct watch *how, void *ctx)
         } else if (rc != ZKR_OK && !zkr_err_retriable(rc)) {
             return cli_fail_rc(rc);
         }
-        if (draw) { /* blocks if the reader stalls */
+        if (draw) { /* this blocks if the reader stalls */
             status = client_work(env, NEVER, draw, ctx);
             tick_at = clock_now_ms() + TICK_MS;
         }

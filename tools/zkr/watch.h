@@ -10,13 +10,16 @@
 
 /** How to watch and show a lock. */
 struct watch {
-    /* Waits. ZKR_OK: changed since it was read; ZKR_ETIMEDOUT: unchanged. NULL: show the lock once. */
+    /*
+     * Waits for a change. Returns ZKR_OK if the lock has changed since it was read, or ZKR_ETIMEDOUT if not. NULL: the
+     * lock is shown once.
+     */
     int (*wait)(void *ctx, int64_t timeout_ms);
     client_work_fn show; /* reads the lock and shows it */
-    client_work_fn tick; /* shows it each second; NULL: never */
+    client_work_fn tick; /* shows the lock each second; NULL: never */
 };
 
-/** Shows the lock at each change, until a signal or a failure of show() or tick(). Returns an exit code. */
+/** Shows the lock at each change, until a signal, or until show() or tick() fails. Returns an exit code. */
 int watch_run(const struct env *env, const struct watch *how, void *ctx);
 
 #endif

@@ -19,10 +19,10 @@ static struct {
     struct held *held;
     pthread_t thread;
     bool started;
-    int wake; /* eventfd: wakes the thread */
+    int wake; /* an eventfd that wakes the thread */
 
-    _Atomic(int64_t) seen; /* the last term for which the thread has looked */
-    _Atomic(int64_t) term; /* its token, or NO_TERM or OVER; set under mu */
+    _Atomic(int64_t) seen; /* the last term for which the thread has checked */
+    _Atomic(int64_t) term; /* its token, or NO_TERM or OVER; changed only under mu */
     pthread_mutex_t mu;    /* no term ends while a request for it is handled */
 } yield = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
@@ -42,8 +42,8 @@ static void set_term(int64_t term)
 }
 
 /*
- * Looks once for a request to the leader of @term, which may end meanwhile. False: no answer, so look again. *reported:
- * the last term for which a request was reported.
+ * Checks once for a request to the leader of @term, which may end meanwhile. Returns false if there was no answer, so
+ * that the check must be repeated. *reported is the last term for which a request was reported.
  */
 static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *reported)
 {
@@ -66,7 +66,7 @@ static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *re
     return !zkr_err_retriable(rc);
 }
 
-/* Looks for requests, term after term. Between terms it sends nothing. */
+/* Checks for requests, term after term. Between terms it sends no requests. */
 static void *run(void *held)
 {
     enum { AGAIN_MS = 100 };

@@ -7,19 +7,19 @@
 
 #include "held.h"
 
-/** Starts the thread that looks for requests while this zkr leads. Returns 0 or a reported exit code. */
+/** Starts the thread that checks for requests while this zkr leads. Returns 0 or a reported exit code. */
 int yield_begin(struct held *h);
 /**
- * Looks for requests at the start of a term, and goes on to look. A later request ends the command like a revocation.
- * Returns HELD_START; HELD_AGAIN: the term is lost, or a request has moved zkr to the end of the queue; or an exit
- * code, reported.
+ * Checks for requests at the start of a term, and keeps checking. A later request ends the command in the way of a
+ * revocation. Returns HELD_START, or HELD_AGAIN if the term is lost or a request has moved zkr to the end of the queue,
+ * or a reported exit code.
  */
 int yield_begin_term(void);
-/** Ends the search for requests at the end of a term. */
+/** Stops checking for requests at the end of a term. */
 void yield_end_term(void);
 /** Moves a leader to the end of the queue. Returns 0 or a reported exit code. */
 int yield_requeue(zkr_leader_latch *latch);
-/** Ends the thread. A no-op without yield_begin(), like yield_end_term(). */
+/** Ends the thread. Like yield_end_term(), a no-op without yield_begin(). */
 void yield_end(void);
 
 #endif

@@ -15,10 +15,12 @@
 struct request {
     struct held *held;
     const char *to;
-    int64_t asked; /* session of the leader that got the request */
+    int64_t asked; /* session of the leader that received the request */
 };
 
-/* Creates the latch on the path. @id: NULL to look only, or the id of a request; the latch then also reports changes.
+/*
+ * Creates the latch on the path. @id is NULL to check only, or the ID of a request. With an ID, the latch also reports
+ * changes.
  */
 static int make_latch(struct held *h, const char *id)
 {
@@ -29,8 +31,10 @@ static int make_latch(struct held *h, const char *id)
     return cli_check(rc);
 }
 
-/* Returns the id of the request to send, allocated. NULL: none is sent, and *status is a reported exit code; 0 = no
- * need. */
+/*
+ * Returns the ID of the request to send, in new memory. Returns NULL if no request is sent. Then *status is a reported
+ * exit code, where 0 means that there is no need.
+ */
 static char *choose(struct request *r, const zkr_contenders *list, int *status)
 {
     const zkr_contender *leader = yield_request_leader(list);
@@ -61,7 +65,9 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
     return text;
 }
 
-/* A candidate whose node was lost joins again. Returns how long to wait for that, in ms; 0 = no longer. */
+/*
+ * A candidate whose node was lost joins again. Returns how many milliseconds to wait for that, or 0 to wait no longer.
+ */
 static int rest_of_vain(bool vain, int64_t *until)
 {
     enum { BACK_MS = 3000 };
@@ -71,7 +77,10 @@ static int rest_of_vain(bool vain, int64_t *until)
     return clock_left_ms(*until);
 }
 
-/* @stays: the leader that got the request has not stepped down. */
+/*
+ * Reports that no other leader was found in time. @stays is true if the leader that received the request has not
+ * stepped down.
+ */
 static int say_late(const struct held *h, bool stays)
 {
     return cli_fail(
@@ -84,8 +93,8 @@ static int say_late(const struct held *h, bool stays)
 }
 
 /*
- * Waits until another leads. When all in front have stepped aside, our request itself gets the leadership. It then
- * moves behind the candidates, one of which is to lead.
+ * Waits until another candidate leads. When all candidates ahead have stepped aside, our request itself gets the
+ * leadership. It then moves behind the candidates, one of which will lead.
  */
 static int await_leader(struct request *r)
 {
@@ -97,7 +106,7 @@ static int await_leader(struct request *r)
             ask_list(h->env, (struct ask_source){.latch = h->grant.latch}, &list);
         struct yield_progress now = yield_request_progress(list, r->to, r->asked);
         int rest = rest_of_vain(now.vain, &vain_until);
-        if (status == 0 && now.done) { /* a slow reader may block us */
+        if (status == 0 && now.done) { /* a slow reader may block this */
             (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
             status = contender_say("leads: ", yield_request_leader(list));
         }

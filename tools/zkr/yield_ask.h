@@ -6,8 +6,8 @@
 #include "held.h"
 
 /**
- * Requests that the leader at held.path step down, and waits until held.until for another leader. @to: the id of the
- * next leader; NULL: any. Creates the latch. Returns a reported exit code.
+ * Requests that the leader at held.path step down, and waits until held.until for another leader. @to is the ID of the
+ * next leader, or NULL for any. Creates the latch. Returns a reported exit code.
  */
 int yield_ask(struct held *h, const char *to);
 
