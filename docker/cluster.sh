@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# cluster.sh up|down|status|test|part: three ZooKeeper servers in Docker, for tests. Touches
-# nothing in Docker but its project, $ZKR_CLUSTER, and its images. See ./run; part is for ./run ci.
+# cluster.sh up|down|status|test|part: runs three ZooKeeper servers in Docker, for tests. In Docker, it touches only its
+# own project, $ZKR_CLUSTER, and its images. ./run describes the verbs, except part, which is for ./run ci.
 set -euo pipefail
 export LC_ALL=C
 
@@ -13,7 +13,7 @@ cd "$root"
 # shellcheck source=tools/bare.sh
 . tools/bare.sh
 
-# Each clone has a cluster of its own: named as its directory, and by a number made of the path.
+# Each clone has its own cluster, named after its directory and a number derived from its path.
 own_name() {
     local name sum
     name=$(basename "$root" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9\n' - | cut -c 1-20)
@@ -21,7 +21,7 @@ own_name() {
     printf 'zkr-%s-%04x' "$name" "$((sum % 65536))"
 }
 
-free_ports() { # FIRST: three in a row from FIRST on that nobody listens on
+free_ports() { # FIRST: prints the first of three consecutive ports, from FIRST on, that nobody listens on
     local first
     for ((first = $1; first < $1 + 300; first += 3)); do
         (for each in 0 1 2; do ! : 2>/dev/null <"/dev/tcp/127.0.0.1/$((first + each))" || exit 1; done) && break
@@ -31,7 +31,7 @@ free_ports() { # FIRST: three in a row from FIRST on that nobody listens on
 
 project=${ZKR_CLUSTER:-$(own_name)}
 port=${ZKR_CLUSTER_PORT:-21811}
-if [ "${1:-}" = part ]; then # beside what ./run cluster up has made
+if [ "${1:-}" = part ]; then # runs beside the cluster of ./run cluster up
     project+=-part
     port=$(free_ports 22811)
 fi
@@ -92,7 +92,7 @@ need_compose() {
     die 69 "no docker compose: install the package $package"
 }
 
-# Names and states of our containers, one a line.
+# Prints the names and states of our containers, one per line.
 ours() { # [FILTER...]
     docker ps -a --filter "label=com.docker.compose.project=$project" "$@" \
         --format '{{.Names}} {{.State}}'
@@ -112,7 +112,7 @@ have_image() {
     docker image inspect "$1" >/dev/null 2>&1
 }
 
-# From a registry, in bounded time.
+# Pulls an image from a registry, within a limited time.
 may_pull=yes
 pull() {
     [ "$may_pull" = yes ] && timeout 120 docker pull "$1" >/dev/null 2>&1
@@ -135,13 +135,14 @@ at_end() {
     exit "$status"
 }
 trap at_end EXIT
-# They run when the present command has ended, which may have containers on the network that goes at the end.
+# Bash runs these traps when the current command has ended. That command may have containers on the network that is
+# removed at the end.
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# base_from_packages TAG SUITE: a base image with the server's packages in it, from the
-# archive that apt uses, without what a server does not read.
+# base_from_packages TAG SUITE: makes a base image that has the server's packages, from the archive that apt uses,
+# without the files that a server does not read.
 base_from_packages() {
     local tag=$1 suite=$2
     tmp=$(mktemp -d)
@@ -189,7 +190,7 @@ need_image() {
 
 # ---- the servers --------------------------------------------------------------------
 
-# What the server says of itself: leader, follower; nothing when it does not serve.
+# Prints the mode that the server reports, leader or follower, or nothing if it does not serve.
 mode() { # MEMBER
     # shellcheck disable=SC2016 # for the inner shell
     timeout 2 bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf srvr >&3 && cat <&3' \
@@ -199,7 +200,7 @@ mode() { # MEMBER
 modes=()
 leaders=0
 followers=0
-survey() { # a cluster of another clone may have the ports
+survey() { # the cluster of another clone may have the ports
     local member running
     leaders=0
     followers=0
@@ -224,7 +225,7 @@ complete() {
     [ "$leaders" -eq 1 ] && [ "$followers" -eq 2 ]
 }
 
-# await SECONDS TEST...: until the test holds; false when it does not in time.
+# await SECONDS TEST...: waits until the test succeeds. Returns false if it does not succeed in time.
 await() {
     local end=$((SECONDS + $1))
     shift
@@ -257,7 +258,7 @@ up_verb() {
     printf '\n%s\n' "export ZKR_SERVERS=$servers"
 }
 
-# announce KIND FORMAT [OPTION...]: says what of the project is about to go.
+# announce KIND FORMAT [OPTION...]: lists the objects of the project that are about to be removed.
 announce() {
     local there
     there=$(docker "$1" ls --filter "label=com.docker.compose.project=$project" \
@@ -276,7 +277,7 @@ down_verb() {
         die 70 "not all could be removed: $(printf '%s\n' "$said" | tail -n 1)"
 }
 
-# One line a server; false when there is no quorum.
+# Prints one line for each server. Returns false if there is no quorum.
 status() {
     local member name state health
     survey
@@ -300,15 +301,16 @@ on_cluster() { # BUILD_DIR [ARGUMENT...]
         --no-tests=error "${@:2}" </dev/null
 }
 
-# The containers of examples/kubernetes, beside the servers.
+# Runs the containers of examples/kubernetes beside the servers.
 pods() { # BUILD_DIR
     say '==> examples/kubernetes, its containers run by Docker'
     timeout --foreground 600 bash test/kubernetes/run.sh "$root" "$1" "${project}_ensemble"
 }
 
-# What somebody wants to know of an ensemble: every recipe on it, side by side, as they mostly wait; then those of
-# test/cluster, which kill and pause its servers; then the pods. Not those that start servers of their own, nor misuse
-# and memory, which are the same on any servers. Of the search for faults, cluster.cuts and its like have a part.
+# Runs the tests that matter on an ensemble. First all recipes run on it at the same time, because they mostly wait.
+# Then the tests of test/cluster run, which kill and pause its servers, and then the pods. Left out are tests that start
+# their own servers, and tests of misuse and memory, whose results do not depend on the servers. Of the search for
+# faults, only the tests cluster.cuts and similar ones run.
 tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -L 'recipes|ensemble' -LE slow -E '_(misuse|memory)$|\.(mutex_loss|holds_faults)$' || failed=1
@@ -317,7 +319,16 @@ tests() { # BUILD_DIR
     return "$failed"
 }
 
-# In a minute, beside a cluster that is up: three recipes, the death of the leader, and the pods.
+# Runs the containers of examples/kubernetes beside the servers.
+pods() { # BUILD_DIR
+    say '==> examples/kubernetes, its containers run by Docker'
+    timeout --foreground 600 bash test/kubernetes/run.sh "$root" "$1" "${project}_ensemble"
+}
+
+# Runs the tests that matter on an ensemble. First all recipes run on it at the same time, because they mostly wait.
+# Then the tests of test/cluster run, which kill and pause its servers, and then the pods. Left out are tests that start
+# their own servers, and tests of misuse and memory, whose results do not depend on the servers. Of the search for
+# faults, only the tests cluster.cuts and similar ones run.
 some_tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -R '^recipes\.(mutex|semaphore|leader_latch)$' || failed=1
@@ -326,11 +337,11 @@ some_tests() { # BUILD_DIR
     return "$failed"
 }
 
-# A lock, its holder, and its end, as a user sees them.
+# Shows a lock, its holder and its release as a user sees them.
 zkr_by_hand() { # ZKR
     local path=/zkrecipes-cluster/by-hand
     say "==> zkr on $ZKR_SERVERS"
-    # shellcheck disable=SC2016 # for the command's own shell
+    # shellcheck disable=SC2016 # for the shell of the command
     "$1" lock -w 10 "$path" -c \
         "echo \"fencing token \$ZKR_FENCING_TOKEN\"; $1 status $path" </dev/null &&
         "$1" lock -n "$path" true </dev/null
@@ -354,7 +365,7 @@ test_verb() { # BUILD_DIR [WHICH]
     return "$failed"
 }
 
-# Where there is a Docker engine; without a registry.
+# Runs some tests if there is a Docker engine. Needs no registry.
 part_verb() { # BUILD_DIR
     local package
     if ! command -v docker >/dev/null || ! engine_answers; then
@@ -371,7 +382,7 @@ part_verb() { # BUILD_DIR
 usage='usage: ./run cluster up|down|status|test'
 verb=${1:-}
 case $verb:$# in
-engine:1) # for ./run: can there be a cluster?
+engine:1) # tests, for ./run, whether there can be a cluster
     need_engine
     need_compose
     ;;

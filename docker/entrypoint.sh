@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# entrypoint.sh [COMMAND...]: writes zoo.cfg and myid where there are none, from the same
-# variables as the official image, and becomes the server, or COMMAND.
+# entrypoint.sh [COMMAND...]: writes zoo.cfg and myid if they do not exist, from the variables of the official image,
+# and then becomes the server, or COMMAND.
 set -euo pipefail
 
 write_config() {
@@ -21,7 +21,7 @@ write_config() {
     if [ -n "${ZOO_4LW_COMMANDS_WHITELIST:-}" ]; then
         printf '%s\n' "4lw.commands.whitelist=$ZOO_4LW_COMMANDS_WHITELIST"
     fi
-    # Lists of words; a lone * among them is not for the shell.
+    # These are lists of words. The shell must not expand a lone * among them.
     set -f
     for entry in ${ZOO_SERVERS:-server.1=localhost:2888:3888;2181} ${ZOO_CFG_EXTRA:-}; do
         printf '%s\n' "$entry"

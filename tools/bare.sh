@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced, after tools/packages.sh, by scripts that create a bare root: a system with only packages of a distribution.
+# Scripts that create a bare root source this file after tools/packages.sh. A bare root is a system that has only
+# packages of a distribution.
 
-# Prints the archive that apt on this machine uses for SUITE; on another release of Debian, that of its own release. One
-# line "URI COMPONENT" per component.
+# Prints the archive that apt on this machine uses for SUITE or, if this machine runs another release of Debian, the
+# archive of that release. Prints one line "URI COMPONENT" for each component.
 archive() { # SUITE
     local own lines
     # shellcheck disable=SC1091 # of the system
@@ -15,14 +16,14 @@ archive() { # SUITE
 }
 
 archive_here() { # SUITE
-    # shellcheck disable=SC2016 # for apt to fill in
+    # shellcheck disable=SC2016 # apt expands these variables
     { apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(COMPONENT)' \
         'Created-By: Packages' "Codename: $1" 2>/dev/null || true; } |
         sed -n -E 's/^(Debian|Ubuntu) ((https?|file):.* (main|universe))$/\2/p' | sort -u
 }
 
-# bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with the essential packages and these, from the archive that
-# apt uses. Exits if it cannot.
+# bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with the essential packages and the given ones, from the
+# archive that apt uses. Exits if that is not possible.
 bare_root() {
     local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy='' script='' said
     if ! installed debootstrap; then
@@ -34,7 +35,7 @@ bare_root() {
         uri=$(archive "$suite" | sed -n '1s/ .*//p')
         components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)
     fi
-    # For a release that this debootstrap does not know, use the script of unstable.
+    # If this debootstrap does not know the release, use the script of unstable.
     [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=sid
     eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# build.sh [-B DIR] PRESET [TARGET...]: configures a build of CMakePresets.json and builds the targets, or all targets
-# if none is named. The target "-" builds nothing.
+# build.sh [-B DIR] PRESET [TARGET...]: configures a build of CMakePresets.json, and builds the targets, or all targets
+# if none is given. The target "-" builds nothing.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-# Warnings are errors with these compilers. Other compilers have other warnings.
+# With these compilers, warnings are errors. Other compilers have other warnings.
 checked='gcc 12, gcc 14, gcc 16, clang 14, clang 19'
 
 dir=

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ci.sh [-R REGEX | --fresh]: runs every check; or, in each build, only the tests whose names match; --fresh: also
-# tools/fresh.sh on each release, and the tests on servers of an old one.
+# ci.sh [-R REGEX | --fresh]: runs every check. With -R, runs only the tests whose names match, in each build. With
+# --fresh, also runs tools/fresh.sh on each release, and the tests on servers of an old release.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -11,15 +11,16 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 # shellcheck source=tools/stages.sh
 . tools/stages.sh
 
-# Tests spend most of their time waiting, those of the first build more than those with a sanitizer.
+# Tests spend most of their time waiting, and those of the first build wait more than those with a sanitizer.
 tests() { # PRESET [ARGUMENT...]
     local jobs=4
     [ "$1" != plain ] || jobs=6
     tools/ctest.sh "$1" -j "$jobs" "${@:2}"
 }
 
-# Runs the pure tests of the plain build again under memcheck, but not unit.say, whose thread is blocked in write() at
-# the end. Starts in a subfolder of the build, because ctest keeps notes in its start folder while other tests run.
+# Runs the pure tests of the plain build again under memcheck, except unit.say, whose thread is blocked in write() at
+# the end. Starts in a subfolder of the build, because ctest keeps notes in the folder in which it starts while other
+# tests run.
 valgrind_tests() { # [ARGUMENT...]
     local wrapper='valgrind -q --leak-check=full --show-leak-kinds=definite,possible'
     wrapper+=' --errors-for-leak-kinds=definite,possible --error-exitcode=99'
@@ -36,8 +37,8 @@ idly() {
     "$@"
 }
 
-# Runs two jobs at a time. The tests of the builds run one build after the other, because some measure time. Beside
-# them, at the lowest priority, run the other builds, and then checks that only compute.
+# Runs two jobs at a time. The tests of the builds run one build after another, because some of them measure time. At
+# the same time, at the lowest priority, the other builds run, and then the checks that only compute.
 everything() {
     local testing=yes
     local -A built=()

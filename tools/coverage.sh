@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# coverage.sh: reports the lines and branches of lib/ that the tests run, by file, and MC/DC of the files that only
-# decide. Fails if there are too few.
+# coverage.sh: reports which lines and branches of lib/ the tests cover, by file, and the MC/DC of the files that only
+# make decisions. Fails if the coverage is too low.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

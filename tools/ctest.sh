@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ctest.sh PRESET [ARGUMENT...]: runs ctest with CMakePresets.json. All tests share one server, because most of the cost
-# of a test program is the start of its server.
-# ctest.sh --needs PRESET [ARGUMENT...]: prints the build targets of the tests that it would run, one per line.
+# ctest.sh PRESET [ARGUMENT...]: runs ctest with CMakePresets.json. All tests share one server, because the start of a
+# server would take most of the time of a test program. ctest.sh --needs PRESET [ARGUMENT...]: prints the build targets
+# of the tests that ctest would run, one per line.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-# Each test of zkr_add_test() has its own target. A test with a habit of the server (after an @) has the same target.
-# Static tests read installed files.
+# Each test of zkr_add_test() has its own target. A test on a server with a habit (the part after @) has the same target
+# as without. Static tests read installed files.
 if [ "$1" = --needs ]; then
     shift
     ctest --preset "$@" -N | sed -n 's/^ *Test *#[0-9]*: //p' | while IFS= read -r name; do

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by scripts that run in the root of the tree and need the list of its files.
+# Scripts that run in the root of the tree and need the list of its files source this file.
 
-# Prints the files of the project: those in git, and new ones; without git, all files but those of a build.
+# Prints the files of the project: those in git, and new files. Without git, prints all files except those of a build.
 files() { # GLOB...
     if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git ls-files -co --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
@@ -21,7 +21,7 @@ files() { # GLOB...
         \( "${expression[@]}" \) -print | sed 's|^\./||' | sort
 }
 
-# Prints the files that differ from the branch that this one will be merged into.
+# Prints the files that differ from the branch into which this branch will be merged.
 changed() { # GLOB...
     local base
     if ! base=$(base_of_changes); then
@@ -34,7 +34,7 @@ changed() { # GLOB...
     ) || true
 }
 
-# Prints the commit at which this branch left the main branch; on the main branch, the last commit.
+# Prints the commit at which this branch left the main branch or, on the main branch, the last commit.
 base_of_changes() {
     local branch
     for branch in origin/HEAD origin/main main HEAD; do

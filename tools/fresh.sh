@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # fresh.sh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]: runs a command on
-# a bare Debian, bookworm by default: the demo or the test of the README, or both; the tests with other libraries; every
-# check; the short benchmark; the installation of the README; or the build of the packages in one bare root, and their
-# test in the next. Each bare Debian contains only the tree and the packages that the command installs from the
-# distribution. It is a container if a Docker engine answers, otherwise a chroot. A test that is skipped because a
-# package is missing is a failure. Logs of a failed command stay in build/fresh; the script removes everything else,
-# however it ends.
+# a bare Debian, bookworm by default. The commands are the demo or the test of the README, or both; the tests with other
+# libraries; every check; the short benchmark; the installation of the README; or the build of the packages in one bare
+# root and their test in the next. Each bare Debian contains only the tree and the packages that the command installs
+# from the distribution. It is a container if a Docker engine answers, otherwise a chroot. A test that is skipped
+# because a package is missing is a failure. The logs of a failed command stay in build/fresh. The script removes
+# everything else, however it ends.
 set -euo pipefail
 export LC_ALL=C
 
@@ -22,9 +22,10 @@ cd "$root"
 
 suite=bookworm
 logs=build/fresh
-tmp=            # removed at the end; the root is $tmp/root, the tree its /zkrecipes
-engine=chroot   # or docker
-image=          # the image of the root, for Docker
+# Removed at the end. The root is $tmp/root, and the tree is below it in /zkrecipes.
+tmp=
+engine=chroot # may be docker
+image=        # the Docker image of the root
 container=zkrecipes-fresh-$$
 failed=0
 
@@ -32,14 +33,14 @@ failed=0
 
 job=
 signal_job() { # SIGNAL: false if there is no such process
-    # shellcheck disable=SC2016 # for the inner shell, whose kill is built in; sudo may find no program kill
+    # shellcheck disable=SC2016 # for the inner shell, which has kill built in; sudo may find no kill program
     as_root sh -c 'kill -s "$1" -- "-$2" 2>/dev/null' sh "$1" "$job"
 }
 
 stop_job() {
     local i
     [ -n "$job" ] || return 0
-    # unshare ignores INT and TERM; a process that was started with HUP ignored gets KILL.
+    # unshare ignores INT and TERM. A process that was started with HUP ignored gets KILL.
     signal_job HUP || true
     for ((i = 0; i < 50; i++)); do
         signal_job 0 || break
@@ -58,7 +59,7 @@ at_end() {
     trap '' HUP INT TERM
     stop_job
     [ "$engine" = chroot ] || docker rm -f -v "$container" >/dev/null 2>&1 || true
-    # Processes in the root may live on for a moment, so try again.
+    # Processes in the root may exist for a moment longer, so this is repeated.
     until [ -z "$tmp" ] || remove_all 2>/dev/null; do
         tries=$((tries - 1))
         [ "$tries" -gt 0 ] || die 70 "cannot remove $tmp"
@@ -72,10 +73,10 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# supervised COMMAND...: runs a command in its own process group, so that this script gets signals meanwhile.
+# supervised COMMAND...: runs a command in its own process group, so that this script can handle signals meanwhile.
 supervised() {
     local status=0
-    as_root sh -c : # let sudo ask for a password while there is a terminal
+    as_root sh -c : # sudo may ask for a password while there is a terminal
     set -m
     "$@" </dev/null &
     job=$!
@@ -91,13 +92,13 @@ into_root() { # FILE: writes standard input to a file of the root
     as_root tee "$tmp/root/$1" >/dev/null
 }
 
-# Apt in the root uses the archive in the same way as apt here, and does not wait for the disk.
+# Apt in the root uses the archive in the same way as apt on this machine, and does not wait for the disk.
 share_archive() {
     local name lines
     lines=$(for name in "$suite" "$suite-updates" "$suite-security"; do
         archive "$name" | sed -n "s/^\(http[^ ]*\) \(.*\)/deb \1 $name \2/p"
     done)
-    # Without a line, the list that debootstrap has written stays.
+    # If there is no line, the list that debootstrap has written stays.
     [ -z "$lines" ] || printf '%s\n' "$lines" | into_root etc/apt/sources.list
     for name in auth.conf auth.conf.d keyrings trusted.gpg trusted.gpg.d; do
         [ ! -e "/etc/apt/$name" ] || as_root cp -a "/etc/apt/$name" "$tmp/root/etc/apt/"
@@ -154,8 +155,7 @@ in_docker() { # COMMAND...
         "$image" env -i "${environment[@]}" "$@"
 }
 
-# Runs a command in a copy of the root, with its own namespaces for processes and mounts, which end with the first
-# process.
+# Runs a command in a copy of the root, in its own namespaces for processes and mounts. They end with the first process.
 in_chroot() { # COMMAND...
     # shellcheck disable=SC2016 # for the inner shell
     as_root cp -a "$tmp/root" "$tmp/copy" &&
@@ -176,7 +176,7 @@ in_root() { # LOG COMMAND...
     "in_$engine" "$@" 2>&1 | tee "$log"
 }
 
-# Writes the logs of the build, of ctest and of ./run as a tar archive.
+# Writes the logs of the build, of ctest and of ./run to standard output as a tar archive.
 logs_inside() {
     if [ "$engine" = docker ]; then
         docker cp "$container:/zkrecipes/build" -
@@ -225,7 +225,7 @@ on_bare_root() {
     return "$status"
 }
 
-# Keeps the packages built inside for the next root.
+# Keeps the packages that were built inside for the next root.
 keep_packages() {
     as_root mkdir -p "$tmp/root/zkrecipes/build/package"
     logs_inside | as_root tar -x -C "$tmp/root/zkrecipes" --no-same-owner --wildcards 'build/package/*.deb'
@@ -235,7 +235,7 @@ keep_packages() {
     fi
 }
 
-# in_turn VERB: runs the commands of a verb, each on a new bare root.
+# in_turn VERB: runs the commands of a verb, each on its own bare root.
 in_turn() {
     case $1 in
     install) on_bare_root install bash test/install/readme.sh --here ;;
@@ -255,7 +255,7 @@ engine_answers() {
 usage='usage: ./run fresh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]'
 summary=()
 
-# The shell reads a function before it runs it, so the tree may change meanwhile.
+# The shell reads a function before running it, so the tree may change meanwhile.
 main() {
     local chroot=no verbs verb
     while [[ ${1:-} == --* ]]; do

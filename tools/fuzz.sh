@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fuzz.sh [--seconds N] [TARGET...]: runs each fuzz target for N seconds; default 60.
+# fuzz.sh [--seconds N] [TARGET...]: runs each fuzz target for N seconds (default: 60).
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # lint.sh [--changed] PART...: checks the texts of the tree, or only those that differ from the target branch of a
-# merge. Parts: format, shell, python, man, go, tidy; "texts" stands for all but tidy. The tools are those of Debian 12.
-# Tools of another release have other warnings, which are shown but fail nothing.
-# lint.sh fix: formats the code.
+# merge. The parts are format, shell, python, man, go and tidy. "texts" means all parts except tidy. The tools are those
+# of Debian 12. Tools of another release have other warnings, which are shown but are not failures. lint.sh fix: formats
+# the code.
 # shellcheck disable=SC2317 # parts are called by name
 set -euo pipefail
 
@@ -22,7 +22,7 @@ linted() { # GLOB...
     if [ "$only_changed" = no ]; then files "$@"; else changed "$@"; fi
 }
 
-# Each version formats differently, and has other warnings.
+# Each version formats differently, and has different warnings.
 clang_tool() { # NAME
     command -v "$1-$clang" >/dev/null || {
         say "==> not run: $1; that of version $clang is not here"
@@ -40,7 +40,7 @@ lint_fix() {
     files '*.c' '*.cpp' '*.h' '*.hpp' | tr '\n' '\0' | xargs -0 -r "clang-format-$clang" -i
 }
 
-# Lints the files with a compile command; a part that is not built has none.
+# Lints the files that have a compile command. A part that is not built has none.
 lint_tidy() {
     clang_tool clang-tidy || return 0
     linted 'lib/*.c' 'tools/*.c' | while IFS= read -r file; do

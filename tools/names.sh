@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # names.sh DIR [LIBRARY]: prints the functions that the public headers in DIR declare with ZKR_API, one per line.
-# LIBRARY is zkrecipes or zkrecipes-testing; without it, prints those of both. The headers of zkrecipes-testing are
-# testing.h and test_*.h.
+# LIBRARY is zkrecipes or zkrecipes-testing. Without it, prints the functions of both. The headers of zkrecipes-testing
+# are testing.h and test_*.h.
 set -eu
 case ${2-} in
 zkrecipes) set -- "$1" ! -name 'test*.h' ;;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# package.sh [try]: builds the Debian packages in build/package, lints them with lintian, and the tree with reuse, which
-# also writes build/package/zkrecipes.spdx, the list of all files with their licences.
-# Builds them again from a copy of the tree in another place: packages and installed files must be identical bit for
-# bit. "try" instead takes the packages in build/package, installs them on this system, uses them, and removes them
-# without a trace; ./run fresh package does this in a bare root.
+# package.sh [try]: builds the Debian packages in build/package, lints them with lintian, and lints the tree with reuse.
+# reuse also writes build/package/zkrecipes.spdx, the list of all files with their licences. Then builds the packages
+# again from a copy of the tree in another place. Packages and installed files must be identical bit for bit. "try"
+# instead installs the packages in build/package on this system, uses them, and removes them without a trace. ./run
+# fresh package does this in a bare root.
 set -euo pipefail
 export LC_ALL=C
 
@@ -43,7 +43,7 @@ copy_tree() { # DIR
     files '*' | tar -c --verbatim-files-from -T - | tar -x -C "$1"
 }
 
-# build_packages TREE: builds the packages beside TREE, with the flags of Debian's packages.
+# build_packages TREE: builds the packages beside TREE, with the compiler flags of Debian's packages.
 build_packages() {
     cd "$1"
     DEB_BUILD_OPTIONS="parallel=$(nproc) noautodbgsym" dpkg-buildpackage --build=binary --no-sign
@@ -59,7 +59,7 @@ build_twice() {
     local one=$tmp/here two=$tmp/some/other/place each name count=0
     # Uses the time of the release as the build time.
     SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp)
-    # Disables the cache, because cached objects would prove nothing.
+    # Disables the compiler cache, because cached objects would prove nothing.
     export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
     rm -rf "$dir"
     mkdir -p "$dir"
@@ -81,7 +81,7 @@ build_twice() {
 
 # ---- checks -------------------------------------------------------------------------
 
-# REUSE expects licences in a folder of that name, which this tree does not have.
+# REUSE expects licences in a folder named LICENSES, which this tree does not have.
 lint_licences() {
     local tree=$tmp/reuse
     copy_tree "$tree"
@@ -99,14 +99,14 @@ look() {
 
 # ---- the trial ----------------------------------------------------------------------
 
-# Lists all files, except those that package managers and the kernel keep for themselves.
+# Lists all files, except those that package managers and the kernel keep for their own use.
 inventory() {
     find / -xdev \( -path "$root" -o -path "$tmp" -o -path /proc -o -path /sys -o -path /dev -o -path /var/cache \
         -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path '/tmp/hsperfdata_*' \) -prune -o \
         -print | sort
 }
 
-# Builds a project with CMake that uses the library.
+# Builds a CMake project that uses the library.
 consumer_by_cmake() {
     cmake -S test/install/consumer -B "$tmp/consumer" -DZKR_LANGUAGE=C -DZKR_SOURCE=consumer.c \
         -DZKR_TARGET=zkrecipes::zkrecipes && cmake --build "$tmp/consumer" && "$tmp/consumer/consumer"

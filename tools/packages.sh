@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by ./run and the scripts behind it: messages, and packages of Debian and Ubuntu.
+# Messages, and packages of Debian and Ubuntu. ./run and the scripts behind it source this file.
 
 # ---- packages by purpose --------------------------------------------------------------
 
@@ -10,17 +10,18 @@
     packages_build=(libc6-dev cmake ninja-build pkg-config libzookeeper-mt-dev uthash-dev)
     # Any existing compiler will do.
     command -v cc >/dev/null || packages_build+=(gcc)
-    # The package zookeeper starts no service, unlike zookeeperd.
+    # Unlike the package zookeeperd, zookeeper starts no service.
     packages_server=(zookeeper default-jre-headless)
     packages_test=(libcmocka-dev python3-cram "${packages_server[@]}")
-    # Other lock libraries, for tests on the same paths: Curator, and an interpreter that drives it without a Java
-    # compiler; kazoo; go-zookeeper, see want_peers. And cffi, for examples/lock.py. Not every distribution has them.
+    # Other lock libraries, for tests on the same paths: Curator, with an interpreter that drives it without a Java
+    # compiler; kazoo; and go-zookeeper (see want_peers). Also cffi, for examples/lock.py. Some distributions lack some
+    # of them.
     packages_peers=(libcurator-recipes-java bsh python3-kazoo python3-cffi golang-go)
     packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3
         python3-cffi zsh fish)
     packages_fuzz=(clang libcmocka-dev libjansson-dev)
-    # The leak sanitizer calls llvm-symbolizer for each leak that a suppression may match, and complains on standard
-    # error if that is missing.
+    # For each leak that a suppression may match, the leak sanitizer calls llvm-symbolizer. If it is missing, the
+    # sanitizer complains on standard error.
     packages_ci=("${packages_fuzz[@]}" llvm valgrind libc6-dbg libuv1-dev make golang-go)
     packages_proof=(python3 python3-z3 python3-pycparser)
     packages_frama_c=(frama-c-base why3 z3 cvc4)
@@ -41,13 +42,13 @@ installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Can apt install the package? Reads the whole answer, because apt-cache dies if its reader ends first.
+# Tests whether apt can install the package. Reads the whole answer, because apt-cache fails if its reader exits first.
 offered() {
     local said
     said=$(LC_ALL=C apt-cache policy "$1" 2>/dev/null) && [[ $said == *'Candidate: '[0-9]* ]]
 }
 
-may_install() { # PACKAGE...: exits if we may not
+may_install() { # PACKAGE...: exits if installing is not permitted
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
         die 69 "not root and no sudo; install these, then try again: $*"
     fi
@@ -66,7 +67,7 @@ apt() {
         -o DPkg::Lock::Timeout=300 "$@" </dev/null
 }
 
-# need PACKAGE...: installs missing packages; does not call apt if none is missing.
+# need PACKAGE...: installs missing packages. If none is missing, does not call apt.
 need() {
     local package missing=()
     if ! command -v dpkg-query >/dev/null; then
@@ -85,7 +86,7 @@ need() {
         die 69 "apt-get could not install: ${missing[*]}"
 }
 
-# want PACKAGE...: installs all packages if apt offers all of them; otherwise returns false.
+# want PACKAGE...: installs all packages if apt offers all of them. Otherwise returns false.
 want() {
     local package missing=()
     if command -v dpkg-query >/dev/null; then
@@ -103,8 +104,8 @@ want() {
     need "${missing[@]}"
 }
 
-# Installs the other libraries; without them their tests are skipped. The build compiles a driver for go-zookeeper,
-# under either of its names.
+# Installs the other libraries. Without them, their tests are skipped. The build compiles a driver for go-zookeeper,
+# which has two possible names.
 want_peers() {
     local go=golang-github-go-zookeeper-zk-dev old=golang-github-samuel-go-zookeeper-dev
     ! installed "$old" || go=$old
@@ -125,7 +126,7 @@ want_prometheus() {
         say '==> not to be had: prometheus; the tests of alerts will be left out'
 }
 
-# The run-time libraries of clang's sanitizers are in a package with clang's version.
+# The run-time libraries of clang's sanitizers are in a package for that version of clang.
 need_sanitizers() {
     local name version
     for name in address undefined thread fuzzer; do
@@ -140,7 +141,7 @@ need_sanitizers() {
     done
 }
 
-# Installs the version that lint.sh needs, if apt offers it.
+# Installs the version of the tools that lint.sh needs, if apt offers it.
 need_lint_tools() {
     local tool
     for tool in clang-format-14 clang-tidy-14; do
@@ -148,8 +149,8 @@ need_lint_tools() {
     done
 }
 
-# Another apt-get, for example the one after each boot, can lock the lists for some time. apt-get itself waits only for
-# the lock of dpkg.
+# Another apt-get, for example the one that runs after each boot, can lock the package lists for some time. apt-get
+# itself waits only for dpkg's lock.
 updated=no
 update_once() {
     local said tries

@@ -3,10 +3,10 @@
 #
 # proof.sh [lease | claims | code], or: proof.sh --quick lease|claims
 #
-# Runs the proofs of test/proof/README.md, or one of them: lease proves the bound of the lease, by z3; claims explores
-# all states of claims; code proves the code of the lease against its contracts, by Frama-C, which some releases of
-# Debian lack. With --quick, lease proves only the rules of the lease, and claims explores only the smaller state spaces
-# of one claim.
+# Runs the proofs of test/proof/README.md, or one of them: lease proves the bound of the lease with z3; claims explores
+# all states of claims; code proves, with Frama-C, that the code of the lease meets its contracts. Some releases of
+# Debian lack Frama-C. With --quick, lease proves only the rules of the lease, and claims explores only the smaller
+# state spaces of one claim.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -21,7 +21,7 @@ lease:1 | claims:1 | code:1) parts=("$1") ;;
 *) die 64 'usage: ./run proof [lease | claims | code]' ;;
 esac
 
-# Runs the python of the distribution, which has its packages, even if another one precedes it in $PATH.
+# Runs the distribution's python, which has its packages, even if another python precedes it in $PATH.
 python() {
     local each
     for each in python3 /usr/bin/python3; do

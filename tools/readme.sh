@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by scripts that run in the root of the tree and execute code of README.md.
+# Scripts that run in the root of the tree and execute code of README.md source this file.
 
-# readme_block SECTION N: prints the Nth block of code below that heading.
+# readme_block SECTION N: prints the Nth block of code in the section with that heading.
 readme_block() {
     local block
     block=$(awk -v section="## $1" -v wanted="$2" '
@@ -14,7 +14,7 @@ readme_block() {
     printf '%s\n' "$block"
 }
 
-# with_server SERVERS: copies standard input, with SERVERS in place of the address in README.md.
+# with_server SERVERS: copies standard input, and replaces the address in README.md with SERVERS.
 with_server() {
     sed "s/127\.0\.0\.1:2181/$1/g"
 }

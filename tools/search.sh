@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# search.sh [--seconds N] [--seed S]: runs schedules that were never run before.
+# search.sh [--seconds N] [--seed S]: runs schedules that have never been run before.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by scripts that need a private ZooKeeper and must leave nothing behind, however they end. Such a script
+# Scripts that need a private ZooKeeper, and must leave nothing behind however they end, source this file. Such a script
 # defines
 #
 #   die STATUS WORDS   reports an error, and exits
 #   progress WORDS     reports progress; may do nothing
 #   at_end             runs last, when only the server still exists
 #
-# and then sets $tmp to a temporary directory, if it is to be removed, and calls start_server.
+# and then sets $tmp if a temporary directory must be removed, and calls start_server.
 
 tmp=
 server=  # process ID of the private server
-servers= # its address, as clients take it
+servers= # its address, in the form that clients accept
 version= # its version
 
 # ---- processes ----------------------------------------------------------------------
@@ -24,7 +24,7 @@ gone() { # PID...
     done
 }
 
-# await SECONDS TEST...: waits until the test succeeds; returns false if it does not in time.
+# await SECONDS TEST...: waits until the test succeeds. Returns false if it does not succeed in time.
 await() {
     local end=$((SECONDS + $1 + 1))
     shift
@@ -46,7 +46,7 @@ clean_up() {
     local status=$? pid others=()
     trap - EXIT
     trap '' HUP INT TERM
-    exec 3>&2 2>/dev/null # hides bash's reports of ended processes
+    exec 3>&2 2>/dev/null # this hides bash's reports of ended processes
     for pid in $(jobs -pr); do
         [ "$pid" = "$server" ] || others+=("$pid")
     done
@@ -66,7 +66,7 @@ trap 'exit 143' TERM
 classpath=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
 java_options=(-Dorg.slf4j.simpleLogger.defaultLogLevel=warn)
 
-# Does a server answer on that port? Sets version.
+# Tests whether a server answers on PORT, and sets version.
 server_version() { # PORT
     local answer=
     { exec 4<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
@@ -78,7 +78,7 @@ server_version() { # PORT
     version=${answer%%-*}
 }
 
-taken() { # PORT: does anything listen there?
+taken() { # PORT: tests whether any process listens there
     (exec 4<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
@@ -106,7 +106,7 @@ start_server() {
         server=$!
         version=
         await 30 answers_or_died "$port" || true
-        # The port may have gone to another server that was faster.
+        # Another server may have taken the port first.
         if [ -n "$version" ] && ! gone "$server"; then
             # shellcheck disable=SC2034 # scripts that source this file use it
             servers=127.0.0.1:$port

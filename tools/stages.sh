@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
 #
-# Sourced, after tools/packages.sh, by scripts that run stages, one after the other or several at once. Each stage has a
-# heading and a time, and is a process group of its own, which dies with the script.
+# Scripts that run stages, one after another or several at once, source this file after tools/packages.sh. Each stage
+# has a heading and a time, and runs in its own process group, which dies with the script.
 
 declare -A lane=() # the name of each running stage, by process ID
 stop_lanes() {
@@ -46,8 +46,8 @@ stage() {
     [ ${#failures[@]} -eq 0 ] || exit "$failed_status"
 }
 
-# begin NAME TITLE COMMAND...: starts a stage in the background. Its output has its name before each line, and omits
-# what ninja and ctest print at the start of each job. The whole output is in build/log/NAME.
+# begin NAME TITLE COMMAND...: starts a stage in the background. Each line of its output begins with its name. The lines
+# that ninja and ctest print at the start of each job are left out. The whole output is in build/log/NAME.
 begin() {
     local name=$1
     start "$name" "$2"
@@ -63,8 +63,8 @@ with_name() { # NAME COMMAND...
         sed -u -E -e '/^ *Start +[0-9]+:|^\[[0-9]+\/[0-9]+\] |^$/d' -e "s/^/$name: /"
 }
 
-# await_one: waits until a stage ends. Sets $over to its name, and $ended, too, if it succeeded. After a failure, the
-# stages that need the failed one do not begin; the others continue.
+# await_one: waits until a stage ends. Sets $over to its name and, if it has succeeded, $ended, too. After a failure,
+# stages that need the failed stage are not started. The others continue.
 over='' ended='' failures=() failed_status=0 summary=()
 await_one() {
     local pid name status=0 seconds
@@ -108,14 +108,14 @@ closing_lines() { # NAME...
     done
 }
 
-say_left_out() { # NAME...: skipped tests of these stages
+say_left_out() { # NAME...: reports tests that these stages skipped
     local names
     names=$(cd build/log && sed -n 's/^\s*[0-9]* - \(\S*\) (Skipped)$/\1/p' "$@" 2>/dev/null |
         sort -u | paste -sd ' ' -) || true
     [ -z "$names" ] || say "==> left out: $names; they need what is not here"
 }
 
-end_of_stages() { # NAME...: stages that ran tests
+end_of_stages() { # NAME...: the stages that ran tests
     show_failures
     printf '\n==> all stages\n'
     [ ${#summary[@]} -eq 0 ] || printf '%s\n' "${summary[@]}"

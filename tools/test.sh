@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test.sh [--all | -R REGEX]: tests the project on this machine. Makes one build with the compiler at hand, and runs the
-# tests that take a few minutes; --all: all tests of one build; -R: those whose names match.
+# test.sh [--all | -R REGEX]: tests the project on this machine. Makes one build with the installed compiler, and runs a
+# selection of tests that takes a few minutes. With --all, runs all tests of this build. With -R, runs those whose names
+# match.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -31,5 +32,5 @@ fi
 say "==> build in build/test"
 tools/build.sh test "${targets[@]}"
 say '==> tests'
-# Most tests wait, for sessions to end and for time to pass.
+# Most tests spend their time waiting, for sessions to end and for time to pass.
 exec tools/ctest.sh "$preset" -j $((3 * $(nproc))) "${only[@]}"

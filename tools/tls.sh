@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tls.sh: builds libzookeeper with OpenSSL in build/tls, from the distribution's source package, and runs the tests
-# tls.* with it, a real server with a TLS port, and stunnel. See ./run.
+# tls.sh: builds libzookeeper with OpenSSL in build/tls, from the distribution's source package. Runs the tests tls.*
+# with this library, a real server with a TLS port, and stunnel. See ./run.
 set -euo pipefail
 export LC_ALL=C
 
@@ -16,7 +16,7 @@ library=$dir/lib/libzookeeper_mt.so.2
 
 # ---- the library --------------------------------------------------------------------
 
-# Uses lists of its own, because apt's sources on this machine must not change.
+# Uses its own lists of sources, because apt's sources on this machine must not change.
 source_lists() {
     local name suite
     # shellcheck disable=SC1091 # of the system
@@ -45,7 +45,7 @@ fetch_source() {
         (cd "$dir" && "${apt[@]}" source --only-source zookeeper) >>"$dir/log" 2>&1
 }
 
-# Generates the part of the client that comes from the description of the protocol.
+# Generates the part of the client that is derived from the description of the protocol.
 generate() { # C-CLIENT
     mkdir -p "$1/generated"
     (cd "$1/generated" && java -cp /usr/share/java/zookeeper-jute.jar \
@@ -53,7 +53,7 @@ generate() { # C-CLIENT
         "$1/../../zookeeper-jute/src/main/resources/zookeeper.jute")
 }
 
-# OpenSSL 3 lacks FIPS_mode(), which ZooKeeper 3.8.0 calls for a log line.
+# OpenSSL 3 lacks FIPS_mode(), which ZooKeeper 3.8.0 calls for a line of its log.
 compile() { # C-CLIENT
     cmake -S "$1" -B "$dir/client" -DWANT_CPPUNIT=OFF -DWITH_CYRUS_SASL=OFF \
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
@@ -105,7 +105,7 @@ make_certificates() {
 
 # ---- the tests ----------------------------------------------------------------------
 
-# Debian's jar of the server does not name all parts of Netty that a TLS port needs.
+# Debian's jar of the server does not list all parts of Netty that a TLS port needs.
 jars=/usr/share/java
 classpath=$jars/zookeeper.jar:$jars/slf4j-simple.jar:$jars/netty-codec.jar:$jars/netty-resolver.jar
 classpath+=:$jars/netty-transport-native-unix-common.jar

@@ -6,8 +6,8 @@
 # versions.sh old SUITE:     runs holds and zkr on servers of a release that lacks later operations
 # versions.sh i386:          runs the tests of ./run test in an i386 root
 # versions.sh arm64:         cross-compiles, and runs the unit tests and schedules under qemu-user
-# These are the rows of docs/tested.md that need more than one's own machine; ./run fresh tests Debian 12 and 13. Run it
-# as root.
+# These are the rows of docs/tested.md that need more than this machine's own system. ./run fresh tests Debian 12 and
+# 13. This script must run as root.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -25,7 +25,7 @@ system() { # VARIANT ARCHITECTURE SUITE PACKAGE...
     mmdebstrap --quiet --variant="$1" --architectures="$2" --include="${*:4}" "$3" "$root"
 }
 
-# The manifest of the servers' jar names most jars by paths of this machine, so these jars come first.
+# The manifest of the servers' jar refers to most jars by paths of this machine, so these jars must be first.
 class_path() {
     local jars=$root/usr/share/java
     unzip -p "$jars/zookeeper.jar" META-INF/MANIFEST.MF | tr -d '\r' |
@@ -34,7 +34,7 @@ class_path() {
     echo "$jars/slf4j-api.jar:$jars/slf4j-simple.jar:$jars/zookeeper.jar"
 }
 
-servers_of() { # SUITE: for the tests that run from now on
+servers_of() { # SUITE: sets the servers for the tests that run after this
     need unzip "${packages_build[@]}" "${packages_test[@]}"
     system extract "$(dpkg --print-architecture)" "$1" zookeeper
     tools/build.sh test
