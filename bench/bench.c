@@ -69,7 +69,7 @@ void bench_path(const struct bench *b, const char *name, char path[BENCH_PATH])
     raw_close(r);
 }
 
-/* One whose samples are kept, or one of the warm-up. */
+/* Runs one round, and keeps its samples unless it is part of the warm-up. */
 static void
 run_round(bench_round round, void *ctx, struct series *into, bool kept, double *median)
 {

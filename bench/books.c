@@ -28,7 +28,7 @@ double books_resident(void)
 double books_threads(void)
 {
     DIR *dir = opendir("/proc/self/task");
-    double count = -2; /* . and .. */
+    double count = -2; /* does not count . and .. */
     while (dir && readdir(dir)) {
         count++;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this process uses, by the allocator's and the kernel's books. */
+/* How much memory this process uses, according to the allocator and to the kernel. */
 #ifndef ZKR_BENCH_BOOKS_H
 #define ZKR_BENCH_BOOKS_H
 
-double books_heap(void); /* bytes in use, of all arenas, and in mappings of their own */
-double books_resident(void); /* bytes of memory the process has touched */
+double books_heap(void);     /* bytes in use, in all arenas and in separate mappings */
+double books_resident(void); /* bytes of memory that the process has touched */
 double books_threads(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an event, a second at rest and memory cost a client in which 10 or 10,000 claims wait. */
+/* Measures the cost of an event, of a second at rest, and of memory for a client in which 10 to 10,000 claims wait. */
 #include "claims.h"
 
 #include <stdio.h>
@@ -12,8 +12,10 @@ enum { SIZES = 4, WORKERS = 2 * SIZES, CHUNK = 500, LONG_S = 20 };
 static const int sizes[SIZES] = {10, 100, 1000, 10000};
 
 struct stage {
-    struct claims_worker workers[WORKERS]; /* apart, by size; then on one path */
-    zkr_client *client;                    /* holds what the workers wait for */
+    /* First those on separate paths, by size, and then those on one path. */
+    struct claims_worker workers[WORKERS];
+    /* Holds the locks for which the workers wait. */
+    zkr_client *client;
     zkr_mutex **mutexes[SIZES];
     zkr_ticket **tickets[SIZES];
 };
@@ -69,7 +71,7 @@ static struct claims_answer ask(struct stage *s, int i, enum claims_command comm
     }
 }
 
-/* --- what they wait for --- */
+/* --- the locks for which they wait --- */
 
 static void hold(struct stage *s, int size, int i)
 {
@@ -105,7 +107,7 @@ static void hold_all(struct stage *s, int size)
     }
 }
 
-/* Acquires again all claims that have been released. */
+/* Acquires all released locks again. */
 static void hold_again(struct stage *s, int size)
 {
     for (int i = 0; i < sizes[size]; i++) {
@@ -131,7 +133,7 @@ static void let_go(struct stage *s, int size)
 
 /* --- comparisons --- */
 
-/* Of two workers. */
+/* A comparison of two workers. */
 struct contest {
     struct stage *s;
     int ours, other;
@@ -206,9 +208,12 @@ static void print_memory(const struct bench *b, const struct claims_answer *join
                 0);
 }
 
-/* --- all --- */
+/* --- the measurement --- */
 
-/* Directories, and workers before this process has threads. How many of them on one path. */
+/*
+ * Creates the directories, and then the workers, before this process has threads. Returns how many workers use one
+ * path.
+ */
 static int set_up(const struct bench *b, struct stage *s)
 {
     int on_one = b->budget >= LONG_S * (int64_t)1000000000 ? SIZES : SIZES - 1;

@@ -14,12 +14,12 @@ enum { CHUNK = 100, SETTLE_MS = 150, REST_MS = 300 };
 struct work {
     const struct claims_worker *w;
     zkr_client *client;
-    zkr_mutex *probed; /* held, so that the lease is kept up */
-    zkr_mutex *fence;  /* of a path where nobody ever is */
+    zkr_mutex *probed; /* held so that the client keeps the lease */
+    zkr_mutex *fence;  /* on a path that nobody else uses */
     zkr_mutex **mutexes;
     zkr_ticket **tickets;
     int mutex_count, ticket_count;
-    int next; /* apart: to be granted; else: the one that holds */
+    int next; /* apart: the next to be granted; otherwise: the one that holds */
     int done[CLAIMS_BATCH];
     sem_t heard;
     atomic_int_fast64_t heard_at;
@@ -52,7 +52,7 @@ static void request(struct work *k, int i)
                "request");
 }
 
-/* And the watches of the own nodes, which come later. */
+/* Like bench_settle(), but also waits for the watches on the claims' own nodes, which are set later. */
 static void settle_for_good(struct work *k)
 {
     bench_settle(k->fence);
@@ -89,7 +89,7 @@ static void join(struct work *k, double watches)
     bench_await_waiting(k->client, k->w->count);
     settle_for_good(k);
     if (!k->w->apart) {
-        must_hear(k); /* the first holds */
+        must_hear(k); /* the first ticket holds */
     }
     tell(k, (struct claims_answer){.path = -1,
                                    .heap = (books_heap() - heap) / k->ticket_count,
@@ -99,7 +99,7 @@ static void join(struct work *k, double watches)
 
 /* --- events --- */
 
-/* Somebody else releases the path of ticket @i. Returns the time of the hand-over. */
+/* Another process releases the path of ticket @i. Returns the time of the hand-over. */
 static double event_apart(struct work *k, int i, struct series *cpu)
 {
     int64_t begin = 0, cpu_before = stats_cpu();
@@ -112,7 +112,7 @@ static double event_apart(struct work *k, int i, struct series *cpu)
     return (double)(atomic_load(&k->heard_at) - begin) / 1000;
 }
 
-/* Ticket @i hands over to the one behind it. */
+/* Ticket @i hands over to the ticket behind it. Returns the time of the hand-over. */
 static double event_on_one(struct work *k, int i, struct series *cpu)
 {
     int64_t cpu_before = stats_cpu(), begin = stats_now();
@@ -163,7 +163,7 @@ static void rest(struct work *k)
                                    .cpu = us * 1e9 / (double)(stats_now() - begin)});
 }
 
-/* --- life --- */
+/* --- the life of a worker --- */
 
 static void *room_for(int count)
 {
@@ -199,7 +199,7 @@ static void begin(struct work *k, const struct bench *b)
     }
 }
 
-/* From the last to the first, so that nobody is granted anything. */
+/* Releases the tickets from the last to the first, so that none is granted. */
 static void end(struct work *k)
 {
     for (int i = k->ticket_count; i > 0; i--) {
@@ -222,7 +222,7 @@ void claims_work(const struct bench *b, const struct claims_worker *w)
     struct work k = {.w = w};
     double watches = 0;
     char command;
-    (void)mallopt(M_ARENA_MAX, 1); /* arenas of threads are not what is measured */
+    (void)mallopt(M_ARENA_MAX, 1); /* arenas of threads would distort the result */
     while (read(w->commands[0], &command, 1) == 1) {
         switch ((enum claims_command)command) {
         case CLAIMS_JOIN:

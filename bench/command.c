@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `zkr lock PATH true` costs beside `flock FILE true`. */
+/* Compares the cost of `zkr lock PATH true` with the cost of `flock FILE true`. */
 #include <errno.h>
 #include <limits.h>
 #include <spawn.h>
@@ -21,7 +21,7 @@ struct commands {
     char ours[BENCH_PATH], bare[BENCH_PATH];
 };
 
-/* Built beside this program: BUILD/bench/mutex, BUILD/tools/zkr. */
+/* Finds zkr, which is built beside this program: BUILD/bench/mutex, BUILD/tools/zkr. */
 static void find_zkr(struct commands *c)
 {
     static const char tail[] = "tools/zkr";
@@ -39,7 +39,7 @@ static void find_zkr(struct commands *c)
     }
 }
 
-/* Microseconds until it has ended. */
+/* Returns how many microseconds the program runs. */
 static double run(char *const *argv)
 {
     pid_t pid;
@@ -57,7 +57,9 @@ static double run(char *const *argv)
     return (double)(stats_now() - begin) / 1000;
 }
 
-/* What any client has to wait for: a session, create and list together, the end of the session. */
+/*
+ * Measures the round trips that any client needs: a session, a create and a list together, and the end of the session.
+ */
 static double round_trips(const struct commands *c)
 {
     int64_t begin = stats_now();
@@ -89,7 +91,7 @@ static void round_of_trips(void *ctx, struct series *into)
     }
 }
 
-/* One of each in turn, as the disk has its moods. */
+/* Alternates between the two, because the speed of the disk varies. */
 static void round_of_the_rest(void *ctx, struct series *into)
 {
     for (int i = 0; i < RUNS; i++) {

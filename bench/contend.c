@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several want the lock at once: two processes, eight threads, eight clients. */
+/* Several contenders want the lock at once: two processes, eight threads, eight clients. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -12,8 +12,8 @@
 enum { PROCESSES = 2, PROCESS_CYCLES = 25 };
 
 struct processes {
-    int commands[PROCESSES][2]; /* pipes: to a worker */
-    int answers[PROCESSES][2];  /* and from it */
+    int commands[PROCESSES][2]; /* pipes to the workers */
+    int answers[PROCESSES][2];  /* pipes from the workers */
 };
 
 struct worker {
@@ -39,7 +39,7 @@ static void cycles_of_worker(struct worker *w, char command)
     }
 }
 
-/* Until the pipe is closed, which the parent's end does as well. */
+/* Works until the pipe is closed, which also happens when the parent exits. */
 static void work(const struct bench *b, const char *path, int commands, int answers)
 {
     struct worker w = {.path = path, .raw = raw_open(b->servers)};
@@ -141,13 +141,13 @@ enum { THREADS = 8, BUSY_CYCLES = 20, CALM_CYCLES = 4, CALM_HOLD_US = 500 };
 struct crowd {
     zkr_client *clients[THREADS];
     zkr_mutex *mutexes[THREADS];
-    zkr_client *client; /* of the shared mutex */
+    zkr_client *client; /* client of the shared mutex */
     zkr_mutex *shared;
     int cycles;
     long hold_us;
-    /* Measure these, from release to the next holder; else whole cycles. */
+    /* Whether to measure hand-overs, from a release to the next holder, or whole cycles. */
     bool hand_overs;
-    /* Of the round. */
+    /* State of the current round. */
     pthread_barrier_t start;
     atomic_int_fast64_t released_at;
 };
@@ -189,7 +189,7 @@ static void flush_crowd(const struct crowd *crowd, bool own)
     }
 }
 
-/* @own: each on its own client; else all on the shared mutex. */
+/* With @own, each thread uses its own client. Otherwise all threads use the shared mutex. */
 static void round_of_crowd(struct crowd *crowd, bool own, struct series *into)
 {
     pthread_t threads[THREADS];

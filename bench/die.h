@@ -3,7 +3,7 @@
 #ifndef ZKR_BENCH_DIE_H
 #define ZKR_BENCH_DIE_H
 
-/* Print one line and end the process, without its exit handlers. */
+/* Prints one line and ends the process, without its exit handlers. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

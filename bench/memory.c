@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What objects and waiting threads take, by the allocator's and the kernel's books. */
+/* Measures how much memory objects and waiting threads use, according to the allocator and to the kernel. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct waiters {
 static void *wait_once(void *arg)
 {
     struct waiters *w = arg;
-    free(malloc(16)); /* what the allocator keeps for a thread belongs to the thread */
+    free(malloc(16)); /* now the allocator has what it keeps for each thread */
     (void)pthread_barrier_wait(&w->ready);
     (void)pthread_barrier_wait(&w->go);
     bench_must(zkr_mutex_acquire(w->mutex, ZKR_FOREVER), "acquire");
@@ -61,7 +61,7 @@ static void measure_waiting(const struct bench *b, zkr_client *c, const char *pa
     double before = books_heap();
     (void)pthread_barrier_wait(&w.go);
     bench_await_waiting(c, WAITERS);
-    bench_pause_ms(500); /* until all watches are set */
+    bench_pause_ms(500); /* for the watches, which are set later */
     bench_value(b, "waiting acquire, heap", "bytes", (books_heap() - before) / WAITERS,
                 4096);
     bench_must(zkr_mutex_release(w.mutex), "release");
@@ -140,9 +140,10 @@ static void measure_clients(const struct bench *b, const char *path)
 void measure_memory(const struct bench *b)
 {
     char path[BENCH_PATH];
-    (void)mallopt(M_ARENA_MAX, 1); /* arenas of threads are not what is measured */
+    (void)mallopt(M_ARENA_MAX, 1); /* arenas of threads would distort the result */
     bench_path(b, "memory", path);
-    zkr_client *c = used_client(b, path); /* what is allocated once is allocated now */
+    /* Makes the allocations that happen only once. */
+    zkr_client *c = used_client(b, path);
     measure_idle(b, c, path);
     measure_waiting(b, c, path);
     measure_clients(b, path);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the mutex costs, beside the bare requests it is made of. See README.md.
- */
+/* Compares the cost of the mutex with the cost of the requests that it consists of (README.md). */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,9 +10,9 @@
 
 #include "bench.h"
 
-/* --- one thread, nobody else on the path --- */
+/* --- one thread, and no other contender on the path --- */
 
-/* A client and a bare session, each with a path of its own. */
+/* A client and a bare session, each with its own path. */
 struct pair {
     zkr_client *client;
     zkr_mutex *mutex;
@@ -38,7 +36,7 @@ static void close_pair(struct pair *p)
     raw_close(p->raw);
 }
 
-/* Both in one process, in turn. */
+/* Compares both in one process, alternately. */
 static void
 compare_pair(const struct bench *b, bench_round ours, bench_round other, struct row row)
 {
@@ -119,7 +117,7 @@ static void lock_cycles(struct pair *p)
     flush(p);
 }
 
-/* What a lock and its unlock send, and nothing else. */
+/* Sends the requests of a lock and an unlock, and nothing else. */
 static void bare_cycles(struct pair *p)
 {
     for (int i = 0; i < CYCLES; i++) {
@@ -213,7 +211,7 @@ static void interrupt(int signal_number)
     interrupted = signal_number;
 }
 
-/* In a process of its own: its heap is new, and threads never meet a fork. */
+/* Runs a measurement in its own process, so that its heap is new, and threads never coincide with a fork. */
 static bool run_apart(const struct bench *b, void (*measure)(const struct bench *b))
 {
     (void)fflush(stdout);

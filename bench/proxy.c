@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proxy DELAY_MS TARGET...: a proxy for each host:port, which holds back what goes through by so much
- * in each direction. Prints their addresses; for each line of input the bytes so far, both ways.
+ * proxy DELAY_MS TARGET...: runs a proxy for each host:port, which delays all traffic by DELAY_MS in each direction.
+ * Prints the addresses of the proxies. For each line of input, prints how many bytes have passed so far, in both
+ * directions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: proxy DELAY_MS TARGET...\n");
         return 64;
     }
-    options.raw = 1; /* whatever the servers speak */
+    options.raw = 1; /* passes any protocol */
     for (int i = 0; i < count; i++) {
         must(zkr_test_proxy_start(&proxies[i], argv[i + 2], &options));
         must(zkr_test_proxy_delay(proxies[i], ZKR_TEST_BOTH_WAYS,

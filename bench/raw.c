@@ -21,13 +21,13 @@ struct raw {
     pthread_mutex_t mu;
     pthread_cond_t moved;
     bool connected;
-    unsigned awaited;  /* answers the caller waits for */
-    unsigned removing; /* deletes nobody waits for */
-    int rc;            /* of the last bad answer */
+    unsigned awaited;  /* how many answers the caller waits for */
+    unsigned removing; /* how many deletes nobody waits for */
+    int rc;            /* code of the last answer with an error */
     char node[PATH_ROOM];
-    char ahead[PATH_ROOM]; /* "" = ours is first */
+    char ahead[PATH_ROOM]; /* "" = our node is the first */
     bool ahead_gone;
-    char first[PATH_ROOM]; /* of the nodes on_first() was told of; "" = none */
+    char first[PATH_ROOM]; /* the first node that on_first() received; "" = none */
 };
 
 /* --- waiting --- */
@@ -119,7 +119,7 @@ static long sequence_of(const char *name)
     return len < 10 ? -1 : strtol(name + len - 10, NULL, 10);
 }
 
-/* The one right ahead of our node, if any. */
+/* Finds the node directly ahead of our node, if there is one. */
 static void on_listed(int rc, const struct String_vector *names, const void *data)
 {
     struct raw *r = (struct raw *)(uintptr_t)data;
@@ -201,13 +201,14 @@ struct raw *raw_open(const char *servers)
         bench_die("out of memory");
     }
     (void)pthread_condattr_destroy(&attr);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN); /* as the library has it */
+    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN); /* the same level as in the library */
     r->zh = zookeeper_init2(servers, on_session, BENCH_SESSION_MS, NULL, r,
                             ZOO_NO_LOG_CLIENTENV, drop_line);
     if (!r->zh) {
         bench_die("cannot open a session at %s", servers);
     }
-    (void)zoo_set_servers_resolution_delay(r->zh, -1); /* as the library does */
+    /* The same setting as in the library. */
+    (void)zoo_set_servers_resolution_delay(r->zh, -1);
     struct timespec until = {.tv_sec = (time_t)(stats_now() / 1000000000 + 15)};
     int rc = 0;
     pthread_mutex_lock(&r->mu);
@@ -273,7 +274,7 @@ void raw_watch_many(struct raw *r, const char *dir, int count)
     must(await(r), dir);
 }
 
-/* One node; whatever the answer. */
+/* Deletes one node, and returns the code of the answer. */
 static int delete_node(struct raw *r, const char *path)
 {
     expect(r, 1);
@@ -281,7 +282,7 @@ static int delete_node(struct raw *r, const char *path)
     return await(r);
 }
 
-/* Into r->first. */
+/* Lists the children of @path, and writes the first one to r->first. */
 static void find_first(struct raw *r, const char *path)
 {
     expect(r, 1);
@@ -357,7 +358,7 @@ void raw_flush(struct raw *r)
     pthread_mutex_unlock(&r->mu);
 }
 
-/* False: it is gone already. */
+/* Returns false if the node ahead is already gone. */
 static bool watch_ahead(struct raw *r)
 {
     expect(r, 1);

@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ZooKeeper without the library, for comparison: asynchronous requests, awaited on a condition
- * variable; node names and data as long as those of the library. One thread at a time uses a
- * session; any failure ends the process.
+ * ZooKeeper without the library, for comparison. The requests are asynchronous, and the caller waits for the answers on
+ * a condition variable. Node names and data are as long as those of the library. Only one thread at a time may use a
+ * session. Any failure ends the process.
  */
 #ifndef ZKR_BENCH_RAW_H
 #define ZKR_BENCH_RAW_H
 
-enum { BENCH_SESSION_MS = 10000 }; /* time-out of the sessions of both sides */
+enum { BENCH_SESSION_MS = 10000 }; /* timeout of the sessions on both sides */
 
 struct raw;
 
 struct raw *raw_open(const char *servers);
 void raw_close(struct raw *r);
 
-/* A persistent node; it may exist. */
+/* Creates a persistent node, unless it exists. */
 void raw_make(struct raw *r, const char *path);
-/* Delete a node with all below it. */
+/* Deletes a node and everything below it. */
 void raw_clean(struct raw *r, const char *path);
 
-/* Persistent nodes @dir/0 to @dir/(@count - 1), sent together; and delete them likewise. */
+/*
+ * These create the persistent nodes @dir/0 to @dir/(@count - 1), with requests sent together, and delete them in the
+ * same way.
+ */
 void raw_make_many(struct raw *r, const char *dir, int count);
 void raw_delete_many(struct raw *r, const char *dir, int count);
-/* @count watches on nodes below @dir that do not exist, with paths as long as those of locks. */
+/* Sets @count watches on missing nodes below @dir, with paths as long as those of locks. */
 void raw_watch_many(struct raw *r, const char *dir, int count);
 
-/* One ephemeral sequential node below @dir; the session remembers it. */
+/* Creates one ephemeral sequential node below @dir. The session remembers the node. */
 void raw_create(struct raw *r, const char *dir);
-/* The same with a list of @dir sent right behind it, and one wait for both. */
+/* Like raw_create(), but also sends a list of @dir right behind the create, and waits for both answers. */
 void raw_join(struct raw *r, const char *dir);
-/* Delete the node and wait. */
+/* Deletes the node, and waits for the answer. */
 void raw_delete(struct raw *r);
-/* Delete it, and do not wait. */
+/* Deletes the node without waiting. */
 void raw_remove(struct raw *r);
-/* Wait for all that nobody waited for. */
+/* Waits for the answers to all requests for which no caller has waited. */
 void raw_flush(struct raw *r);
 
 /*
- * A plain lock: create, list, and unless first watch the one ahead, and when that is gone list
- * again. Each request is awaited before the next. raw_delete() unlocks.
+ * Acquires a plain lock. Creates a node and lists the directory. Unless the node is the first, watches the node ahead
+ * and, when that node is gone, lists again. Waits for each answer before the next request. raw_delete() releases the
+ * lock.
  */
 void raw_lock(struct raw *r, const char *dir);
 

@@ -77,7 +77,10 @@ int64_t stats_cpu(void)
 
 /* --- report --- */
 
-/* Below which @share of the rounds are, in the sense of the aim; 0 = nothing to compare. */
+/*
+ * Returns the ratio below which a share @share of the rounds is, in the direction of the aim, or 0 if there is nothing
+ * to compare.
+ */
 static double ratio_at(const struct row *row, double share)
 {
     if (!row->ratios || row->ratios->count == 0) {

@@ -7,37 +7,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts as {0}. */
+/* Initially {0}. */
 struct series {
     double *values;
     size_t count, room;
 };
 
-void series_add(struct series *s, double value); /* NULL: nothing is kept */
-/* The value below which @share of the samples lie: 0 = least, 0.5 = median. Sorts. */
+void series_add(struct series *s, double value); /* @s NULL: the value is not kept */
+/* Returns the value below which a share @share of the samples is: 0 = minimum, 0.5 = median. Sorts the samples. */
 double series_at(struct series *s, double share);
-/* The median of those added since there were @from. */
+/* Returns the median of the samples from the index @from on. */
 double series_recent(const struct series *s, size_t from);
 void series_free(struct series *s);
 
-int64_t stats_now(void); /* ns, CLOCK_MONOTONIC */
-int64_t stats_cpu(void); /* ns of CPU time this process has used */
+int64_t stats_now(void); /* returns ns of CLOCK_MONOTONIC */
+int64_t stats_cpu(void); /* returns ns of CPU time that this process has used */
 
 enum row_aim {
     ROW_FOR_INFORMATION,
-    ROW_VALUE_AT_MOST, /* of the median of ours */
-    ROW_RATIO_AT_MOST, /* ours / other */
-    ROW_GAIN_AT_LEAST, /* other / ours */
-    ROW_MORE_AT_MOST   /* ours - other, of the medians */
+    ROW_VALUE_AT_MOST, /* for the median of ours */
+    ROW_RATIO_AT_MOST, /* for ours / other */
+    ROW_GAIN_AT_LEAST, /* for other / ours */
+    ROW_MORE_AT_MOST   /* for ours - other, between the medians */
 };
 
-/* One line. All samples are costs: less is better. The ratio is the median of the rounds'. */
+/*
+ * One line of the report. All samples are costs, so less is better. The ratio is the median of the ratios of the
+ * rounds.
+ */
 struct row {
     const char *name;
     const char *unit;
     struct series *ours;
-    struct series *other;  /* NULL = nothing to compare with */
-    struct series *ratios; /* of each round, ours / other; NULL likewise */
+    struct series *other; /* NULL = there is no comparison */
+    /* The ratio ours / other for each round. NULL = there is no comparison. */
+    struct series *ratios;
     enum row_aim aim;
     double target;
 };

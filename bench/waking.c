@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the release by one client until another hears of it: a thread, or a ticket's callback on the
- * dispatch thread or in an event loop. */
+/*
+ * Measures the time from the release by one client until another client notices the grant, in a thread, or in a
+ * ticket's callback on the dispatch thread or in an event loop.
+ */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -11,18 +13,19 @@
 
 enum { HAND_OVERS = 8 };
 
-/* One that waits. */
+/* A client that waits for the lock. */
 struct waiter {
     zkr_client *client;
     zkr_mutex *mutex;
-    zkr_mutex *nobody; /* where nobody ever is */
+    zkr_mutex *nobody; /* on a path that nobody else uses */
 };
 
 struct waking {
-    zkr_client *client; /* of the holder */
+    zkr_client *client; /* client of the holder */
     zkr_mutex *mutex;
-    struct waiter usual, loop; /* dispatch thread, or event loop */
-    struct waiter *ticket_of;  /* whose tickets are compared */
+    /* The waiter with a dispatch thread, and the one with an event loop. */
+    struct waiter usual, loop;
+    struct waiter *ticket_of; /* the waiter whose tickets are compared */
     sem_t go, heard;
     atomic_bool over;
     atomic_int_fast64_t heard_at;
@@ -40,7 +43,7 @@ static void hear(struct waking *w)
     (void)sem_post(&w->heard);
 }
 
-/* --- those that wait --- */
+/* --- the waiters --- */
 
 static void *wait_in_acquire(void *arg)
 {
@@ -80,7 +83,7 @@ static void *run_loop(void *arg)
 
 /* --- rounds --- */
 
-/* The waiter is on its way: when it has its place and watches the holder, release. */
+/* The waiter is about to queue. When it has its place and watches the holder, release the lock. */
 static void
 hand_over(struct waking *w, const struct waiter *waiter, struct series *into)
 {
@@ -92,7 +95,7 @@ hand_over(struct waking *w, const struct waiter *waiter, struct series *into)
     series_add(into, (double)(atomic_load(&w->heard_at) - begin) / 1000);
 }
 
-/* The waiter has released. */
+/* Acquire the lock again. The waiter has released it. */
 static void hold(struct waking *w, const struct waiter *waiter)
 {
     bench_must(zkr_client_flush(waiter->client, ZKR_FOREVER), "flush");
@@ -105,7 +108,7 @@ static void round_of_threads(void *ctx, struct series *into)
     for (int i = 0; i < HAND_OVERS; i++) {
         (void)sem_post(&w->go);
         hand_over(w, &w->usual, into);
-        must_wait(&w->heard); /* it has released */
+        must_wait(&w->heard); /* the waiter has released the lock */
         hold(w, &w->usual);
     }
 }
@@ -139,7 +142,7 @@ static void compare(const struct bench *b, struct waking *w, const char *name)
     bench_row(b, &row);
 }
 
-/* --- all --- */
+/* --- the measurement --- */
 
 static void open_waiter(const struct bench *b,
                         struct waiter *waiter,

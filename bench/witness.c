@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* witness FILE: the program that commands run under a lock. It fails when another is at it. */
+/* witness FILE: a program that commands run under a lock. It fails if another instance runs at the same time. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

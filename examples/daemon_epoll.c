@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon_epoll SERVERS NAME PATH...: one thread on epoll, and a lock at each PATH, thousands if need
- * be. It works under those that it has, queues up again where one is lost, and ends cleanly on SIGTERM
- * or SIGINT. It says "NAME holds TOKEN", "NAME works TOKEN" and "NAME lost TOKEN". The client has no
- * dispatch thread: callbacks run in zkr_client_dispatch(), in the loop.
+ * daemon_epoll SERVERS NAME PATH...: one thread with epoll, and a lock at each PATH, possibly thousands. It works under
+ * the locks that it holds, queues again for a lock that is lost, and exits cleanly on SIGTERM or SIGINT. It prints
+ * "NAME holds TOKEN", "NAME works TOKEN" and "NAME lost TOKEN". The client has no dispatch thread. Callbacks run in
+ * zkr_client_dispatch(), which the loop calls.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ struct lock {
 };
 
 static const char *name;
-static int rc; /* other than ZKR_OK: why we cannot go on */
+static int rc; /* other than ZKR_OK: why the program cannot continue */
 
 static void say(const struct lock *l, const char *what)
 {
@@ -33,7 +33,7 @@ static void say(const struct lock *l, const char *what)
     fflush(stdout);
 }
 
-/* Called by zkr_client_dispatch(): once with _HELD or _FAILED, later perhaps with _LOST. */
+/* Called by zkr_client_dispatch(), once with _HELD or _FAILED, and possibly later with _LOST. */
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
     struct lock *l = ctx;
@@ -42,20 +42,23 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     } else if (state == ZKR_TICKET_LOST) {
         say(l, "lost");
         zkr_ticket_destroy(t);
-        l->ticket = NULL; /* the next tick queues up again */
+        l->ticket = NULL; /* the next tick will queue again */
     } else if (state == ZKR_TICKET_FAILED) {
         rc = zkr_ticket_error(t);
     }
 }
 
-/* Queue up where we do not; work where we surely hold as long as a piece of work takes. */
+/*
+ * Queue for the locks for which we have no ticket. Work under the locks that we surely hold for as long as a piece of
+ * work takes.
+ */
 static void on_tick(struct lock *locks, int count)
 {
     for (struct lock *l = locks; l < locks + count && rc == ZKR_OK; l++) {
         if (!l->ticket) {
             rc = zkr_mutex_request(l->mutex, ZKR_FOREVER, on_ticket, l, &l->ticket);
         } else if (zkr_ticket_valid_for_ms(l->ticket) > WORK_MS) {
-            say(l, "works"); /* a write to a store that checks the token */
+            say(l, "works"); /* stands for a write to a store that checks the token */
         }
     }
 }
@@ -108,12 +111,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "daemon_epoll: %s\n", zkr_strerror(rc));
     }
     for (int i = 0; i < count; i++) {
-        zkr_ticket_release(locks[i].ticket); /* whether it waits or holds */
+        zkr_ticket_release(locks[i].ticket); /* no matter whether it waits or holds */
         zkr_ticket_destroy(locks[i].ticket);
         zkr_mutex_destroy(locks[i].mutex);
     }
     free(locks);
-    zkr_client_flush(c, FLUSH_MS); /* until the nodes are gone; many take a moment */
+    /* Wait until the nodes are deleted, which takes a moment for many. */
+    zkr_client_flush(c, FLUSH_MS);
     zkr_client_close(c);
     return rc == ZKR_OK ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon_threads SERVERS NAME THREADS PATH: worker threads that share one lock, with each other and with
- * other hosts. It ends cleanly on SIGTERM or SIGINT. It says "NAME works TOKEN" for each piece of work.
+ * daemon_threads SERVERS NAME THREADS PATH: worker threads that share one lock, with each other and with other hosts.
+ * It exits cleanly on SIGTERM or SIGINT. It prints "NAME works TOKEN" for each piece of work.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ enum { WORK_MS = 20, THREADS_MAX = 64 };
 
 static const char *name;
 
-/* Runs under the lock. The write goes to a store that refuses tokens lower than it has seen. */
+/* Runs under the lock. It stands for a write to a store that refuses a token lower than the highest one it has seen. */
 static void work(int64_t token)
 {
     const struct timespec pause = {.tv_nsec = WORK_MS * 1000000};
@@ -36,9 +36,10 @@ static void *worker(void *arg)
             zkr_mutex_fencing_token(mutex, &token) == ZKR_OK) {
             work(token);
         }
-        zkr_mutex_release(mutex); /* also after a loss: the next acquire queues again */
+        zkr_mutex_release(mutex); /* also after a loss; the next acquire queues again */
     }
-    if (rc != ZKR_ECLOSED) { /* not a shutdown, and not transient: those are retried */
+    /* This is not a shutdown, and not a transient error, which is retried. */
+    if (rc != ZKR_ECLOSED) {
         fprintf(stderr, "daemon_threads: %s\n", zkr_last_error()->message);
         kill(getpid(), SIGTERM);
     }
@@ -56,7 +57,7 @@ static int run_workers(zkr_client *client, zkr_mutex *mutex, int count, sigset_t
     if (started == count) {
         sigwait(ends, &number);
     }
-    zkr_client_shutdown(client); /* every wait returns ZKR_ECLOSED; holds go on */
+    zkr_client_shutdown(client); /* all waits return ZKR_ECLOSED, but holds stay */
     for (int i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -75,10 +76,11 @@ int main(int argc, char **argv)
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* before threads start: they inherit it */
+    /* This must precede the start of threads, because they inherit the mask. */
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
 
-    zkr_client *client = NULL; /* one for the process */
-    zkr_mutex *mutex = NULL;   /* one for all threads */
+    zkr_client *client = NULL; /* one client for the process */
+    zkr_mutex *mutex = NULL;   /* one mutex for all threads */
     int rc = zkr_client_open(&client, argv[1], NULL);
     if (rc == ZKR_OK) {
         rc = zkr_mutex_create(&mutex, client, argv[4], NULL);
@@ -90,6 +92,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "daemon_threads: %s\n", zkr_strerror(rc));
     }
     zkr_mutex_destroy(mutex);
-    zkr_client_close(client); /* ends the session: nothing of ours is left */
+    /* Ends the session, so the servers delete all our nodes. */
+    zkr_client_close(client);
     return rc == ZKR_OK ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork SERVERS PATH: a process that holds a lock forks. The child cannot use or release the lock of its
- * parent. It opens a client of its own and contends like any other process.
+ * fork SERVERS PATH: a process that holds a lock forks. The child cannot use or release its parent's lock. It opens its
+ * own client, and contends like any other process.
  */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hold SERVERS PATH NAME HOLD_MS [SESSION_MS]: waits for the lock at PATH, holds it for HOLD_MS
- * (-1: until SIGTERM or SIGINT, or until it is lost) and releases it. A signal while it waits
- * makes it leave the queue. It says, TIME being milliseconds since 1970:
+ * hold SERVERS PATH NAME HOLD_MS [SESSION_MS]: waits for the lock at PATH, holds it for HOLD_MS (-1: until SIGTERM or
+ * SIGINT, or until it is lost), and releases it. A signal during the wait makes it leave the queue. It prints, with
+ * TIME in milliseconds since 1970:
  *
  *   NAME acquired TIME TOKEN SESSION_MS
  *   NAME released TIME
@@ -19,9 +19,9 @@
 
 #include <zkr/zkr.h>
 
-static sigset_t ends;    /* the signals that end us */
+static sigset_t ends;    /* the signals that end the program */
 static sem_t enough;     /* posted by such a signal, or when the hold is lost */
-static atomic_bool left; /* no longer waiting, no longer holding */
+static atomic_bool left; /* the program no longer waits or holds */
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
@@ -30,14 +30,14 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     sem_post(&enough);
 }
 
-/* A signal handler may not call the library; a thread may. */
+/* A signal handler must not call the library, but a thread may. */
 static void *end_on_signal(void *mutex)
 {
     const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
     int number;
     sigwait(&ends, &number);
     sem_post(&enough);
-    while (!left) { /* more than once: the main thread may be just about to wait */
+    while (!left) { /* repeated, because the main thread may be just about to wait */
         zkr_mutex_cancel(mutex);
         nanosleep(&moment, NULL);
     }
@@ -80,7 +80,7 @@ static int hold(zkr_client *c, zkr_mutex *m, const char *name, int64_t ms)
         say(name, "acquired", more);
         stay(ms);
         say(name, "released",
-            ""); /* said before, so that no successor can be earlier */
+            ""); /* printed before the release, so that no successor can be earlier */
     }
     return zkr_mutex_release(m);
 }
@@ -93,7 +93,7 @@ static int hold_unless_told(zkr_client *c, zkr_mutex *m, const char *name, int64
     }
     int rc = hold(c, m, name, ms);
     left = true;
-    pthread_kill(listener, SIGTERM); /* in case it listens still */
+    pthread_kill(listener, SIGTERM); /* in case it is still listening */
     pthread_join(listener, NULL);
     return rc;
 }
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     sigaddset(&ends, SIGINT);
     sem_init(&enough, 0, 0);
     pthread_sigmask(SIG_BLOCK, &ends,
-                    NULL); /* before threads start, which inherit it */
+                    NULL); /* before threads start, because they inherit the mask */
 
     zkr_client_options co = ZKR_CLIENT_OPTIONS_INIT;
     zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;

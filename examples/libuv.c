@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libuv SERVERS NAME PATH: what daemon_epoll.c does, on a loop of libuv. */
+/* libuv SERVERS NAME PATH: does what daemon_epoll.c does, in a loop of libuv. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,14 +7,15 @@
 
 #include <zkr/zkr.h>
 
-enum { PERIOD_MS = 100, WORK_MS = 20 }; /* a piece of work takes no longer */
+/* A piece of work takes at most WORK_MS. */
+enum { PERIOD_MS = 100, WORK_MS = 20 };
 
 static const char *name;
 static zkr_client *client;
 static zkr_mutex *mutex;
 static zkr_ticket *ticket; /* our place in the queue; NULL = none */
 static int64_t token;
-static int rc; /* other than ZKR_OK: why we cannot go on */
+static int rc; /* other than ZKR_OK: why the program cannot continue */
 
 static void say(const char *what)
 {
@@ -22,7 +23,7 @@ static void say(const char *what)
     fflush(stdout);
 }
 
-/* Give up our place, whether we wait or hold. */
+/* Give up our place, no matter whether we wait or hold. */
 static void leave(void)
 {
     zkr_ticket_release(ticket);
@@ -30,7 +31,7 @@ static void leave(void)
     ticket = NULL;
 }
 
-/* Called by zkr_client_dispatch(): once with _HELD or _FAILED, later perhaps with _LOST. */
+/* Called by zkr_client_dispatch(), once with _HELD or _FAILED, and possibly later with _LOST. */
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
     (void)ctx;
@@ -45,10 +46,10 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     } else if (!zkr_err_retriable(zkr_ticket_error(t))) {
         rc = zkr_ticket_error(t);
     }
-    leave(); /* on_events() queues up again */
+    leave(); /* on_events() will queue again */
 }
 
-/* The descriptor is readable: callbacks wait to be called. */
+/* The descriptor is readable, so callbacks are waiting to be called. */
 static void on_events(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
@@ -63,7 +64,10 @@ static void on_events(uv_poll_t *poll, int status, int events)
 
 static void on_tick(uv_timer_t *timer)
 {
-    /* Begin only what is sure to end in time: 0 unless we hold, < 0 when nobody measures. */
+    /*
+     * Begin only work that is sure to end in time. The value is 0 unless we hold the lock, and negative if probes are
+     * off.
+     */
     int64_t left = zkr_ticket_valid_for_ms(ticket);
     (void)timer;
     if (left < 0 || left > WORK_MS) {
@@ -94,7 +98,7 @@ static void run_loop(uv_loop_t *loop)
     uv_timer_start(&timer, on_tick, PERIOD_MS, PERIOD_MS);
     uv_poll_init(loop, &poll, zkr_client_event_fd(client));
     uv_poll_start(&poll, UV_READABLE, on_events);
-    on_events(&poll, 0, 0); /* queues up */
+    on_events(&poll, 0, 0); /* this queues for the lock */
     uv_run(loop, UV_RUN_DEFAULT);
 }
 
@@ -118,6 +122,6 @@ int main(int argc, char **argv)
     }
     leave();
     zkr_mutex_destroy(mutex);
-    zkr_client_close(client); /* ends the session: the next one holds at once */
+    zkr_client_close(client); /* ends the session, so the next waiter holds at once */
     return rc == ZKR_OK ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does your program stop when it loses its lock? A worker holds one on a server of the test's own, the session
- * behind it is ended, and the worker has to stop.
+ * Does your program stop when it loses its lock? A worker holds a lock on a server that the test has started. The test
+ * ends the session of that lock, and the worker must stop.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void take_a_step(void)
     nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
 }
 
-/* The program under test: it works as long as it surely holds the lock. */
+/* The program under test. It works for as long as it surely holds the lock. */
 static void *work(void *mutex)
 {
     must(zkr_mutex_acquire(mutex, 10000));
@@ -49,7 +49,8 @@ int main(void)
     zkr_mutex *mutex = NULL;
     pthread_t worker;
 
-    must(zkr_test_server_start(&server, NULL)); /* a ZooKeeper of the test's own */
+    /* A ZooKeeper server for this test only. */
+    must(zkr_test_server_start(&server, NULL));
     must(zkr_client_open(&client, zkr_test_server_host(server), NULL));
     must(zkr_mutex_create(&mutex, client, "/demo/lock", NULL));
     if (pthread_create(&worker, NULL, work, mutex) != 0) {
@@ -61,7 +62,7 @@ int main(void)
 
     const long start = now_ms();
     must(zkr_test_expire_holder(zkr_test_server_host(server), "/demo/lock"));
-    pthread_join(worker, NULL); /* it has to stop */
+    pthread_join(worker, NULL); /* the worker must stop */
     printf("test: it stopped within %ld ms\n", now_ms() - start);
 
     must(zkr_mutex_destroy(mutex));

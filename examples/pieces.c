@@ -133,7 +133,7 @@ static int lead(zkr_client *client, const char *path)
     if (rc == ZKR_OK)
         rc = zkr_leader_latch_start(latch); /* a candidate from here on */
     if (rc == ZKR_OK)
-        rc = zkr_leader_latch_await(latch, 10000); /* or ask from time to time */
+        rc = zkr_leader_latch_await(latch, 10000); /* or query from time to time */
     if (rc == ZKR_OK)
         rc = zkr_leader_latch_fencing_token(latch, &token); /* once in each term */
     if (rc == ZKR_OK)
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
         fputs("usage: pieces SERVERS PATH\n", stderr);
         return 64;
     }
-    if (open_with_tls(&client) == ZKR_OK) { /* where those files happen to exist */
+    if (open_with_tls(&client) == ZKR_OK) { /* only if these files happen to exist */
         zkr_client_close(client);
     }
     snprintf(path, sizeof(path), "%s/mutex", argv[2]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduler SERVERS PATH NAME [SESSION_MS]: a daemon of which several run and exactly one acts. It
- * runs a job at each full second while it leads, and ends cleanly on SIGTERM or SIGINT. It says,
- * NOW being milliseconds since 1970, TICK the second the job is for, TOKEN the term's number:
+ * scheduler SERVERS PATH NAME [SESSION_MS]: a daemon that runs in several instances, of which exactly one acts. While
+ * it leads, it runs a job at each full second. It exits cleanly on SIGTERM or SIGINT. It prints, with NOW in
+ * milliseconds since 1970, TICK as the second of the job, and TOKEN as the number of the term:
  *
  *   NAME leads NOW TOKEN
  *   NAME job NOW TOKEN TICK
  *   NAME follows NOW
  *
- * The job's line stands for a write to a store, which uses TOKEN to refuse leaders of the past.
+ * The line of a job stands for a write to a store, which uses TOKEN to refuse former leaders.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -20,10 +20,10 @@
 
 #include <zkr/zkr.h>
 
-enum { JOB_MS = 50 }; /* a job takes no longer, its write included */
+enum { JOB_MS = 50 }; /* a job, including its write, takes at most this long */
 
 static const char *name;
-static volatile sig_atomic_t failed; /* nothing that retrying could mend */
+static volatile sig_atomic_t failed; /* an error that no retry can fix */
 
 static int64_t now_ms(void)
 {
@@ -43,7 +43,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     fflush(stdout);
 }
 
-/* Runs on the selector's thread while this process leads; returning gives leadership up. */
+/* Runs on the selector's thread while this process leads. When it returns, this process gives up leadership. */
 static void take_leadership(zkr_leadership *lead, void *ctx)
 {
     int64_t token = zkr_leadership_fencing_token(lead);
@@ -51,13 +51,13 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
     (void)ctx;
     say("leads %" PRId64 " %" PRId64, now_ms(), token);
     for (;;) {
-        /* The next second; the present one may have been our predecessor's. */
+        /* The next second, because the current one may have been our predecessor's. */
         tick++;
         int64_t pause = tick * 1000 - now_ms();
         if (zkr_leadership_wait(lead, pause > 0 ? pause : 0) != ZKR_ETIMEDOUT) {
-            break; /* lost, or told to stop */
+            break; /* the leadership is lost, or the program must stop */
         }
-        /* Begin only what is sure to end in time. ZKR_UNKNOWN (< 0): nobody measures. */
+        /* Begin only a job that is sure to end in time. ZKR_UNKNOWN (< 0) means that probes are off. */
         int64_t left = zkr_leadership_valid_for_ms(lead);
         if (left < 0 || left > JOB_MS) {
             say("job %" PRId64 " %" PRId64 " %" PRId64, now_ms(), token, tick);
@@ -85,7 +85,8 @@ int main(int argc, char **argv)
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
-    sigprocmask(SIG_BLOCK, &ends, NULL); /* before threads start, which inherit it */
+    /* This must precede the start of threads, because they inherit the mask. */
+    sigprocmask(SIG_BLOCK, &ends, NULL);
 
     zkr_client_options co = ZKR_CLIENT_OPTIONS_INIT;
     zkr_leader_selector_options so = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
@@ -105,12 +106,12 @@ int main(int argc, char **argv)
     if (rc == ZKR_OK) {
         int number;
         sigwait(&ends, &number);
-        rc = zkr_leader_selector_stop(s, ZKR_FOREVER); /* waits for the job */
+        rc = zkr_leader_selector_stop(s, ZKR_FOREVER); /* this waits for the job */
     }
     if (rc != ZKR_OK) {
         fprintf(stderr, "scheduler: %s\n", zkr_last_error()->message);
     }
     zkr_leader_selector_destroy(s);
-    zkr_client_close(c); /* ends the session: the next one leads at once */
+    zkr_client_close(c); /* ends the session, so the next candidate leads at once */
     return rc == ZKR_OK && !failed ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stock SERVERS PATH FILE with|without N: N times, takes 1 from the number in FILE, with or
- * without holding the lock at PATH. It reads, waits a little and writes back, so without the
- * lock processes that run at once undo each other's work.
+ * stock SERVERS PATH FILE with|without N: N times, takes 1 from the number in FILE, with or without holding the lock at
+ * PATH. It reads the number, waits a little and writes the new number, so without the lock, processes that run at the
+ * same time undo each other's work.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int say(const char *what, int rc)
     return 1;
 }
 
-/* Fixed width, in place: whoever looks on sees one number or the other. */
+/* Writes in place with a fixed width, so that a reader sees either the old number or the new one. */
 static int take_one(int fd, zkr_mutex *m)
 {
     char text[16] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stripes SERVERS PATH DIR TIMES KEY...: TIMES times, adds 1 to the number in the file DIR/KEY of each key, under the
- * lock of that key. 16 locks below PATH serve all keys. Prints the lock of each key first.
+ * lock of that key. All keys share 16 locks below PATH. First prints the lock of each key.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -11,9 +11,9 @@
 
 #include <zkr/zkr.h>
 
-enum { STRIPES = 16 }; /* the same in all programs that use these locks */
+enum { STRIPES = 16 }; /* must be the same in all programs that use these locks */
 
-/* FNV-1a: the result depends on the bytes of the key alone, in any program and language. */
+/* FNV-1a. The result depends only on the bytes of the key, in any program and any language. */
 static unsigned stripe_of(const char *key)
 {
     uint32_t hash = 2166136261U;
@@ -29,12 +29,12 @@ make_stripes(zkr_client *client, const char *path, zkr_mutex *stripes[STRIPES])
     int rc = ZKR_OK;
     for (unsigned i = 0; i < STRIPES && rc == ZKR_OK; i++) {
         snprintf(name, sizeof(name), "%s/%u", path, i);
-        rc = zkr_mutex_create(&stripes[i], client, name, NULL); /* sends nothing */
+        rc = zkr_mutex_create(&stripes[i], client, name, NULL); /* sends no request */
     }
     return rc;
 }
 
-/* Reads and writes back: without a lock, processes that run at once undo each other's work. */
+/* Reads and writes the number. Without a lock, processes that run at the same time undo each other's work. */
 static int add_one(const char *dir, const char *key)
 {
     char name[512], text[32] = "";

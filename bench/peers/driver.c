@@ -21,7 +21,7 @@ struct driver_options driver_options = {.kind = "",
                                         .locks = 1,
                                         .ttl_ms = 10000};
 
-/* Times of one acquire, or of one try that failed: then @released is 0. */
+/* The times of one acquire, or of one failed try. After a failed try, @released is 0. */
 struct grant {
     int64_t asked, granted, released;
 };
@@ -33,16 +33,16 @@ struct contender {
     int count, room;
 };
 
-/* One command at a time; contenders wait for the next. */
+/* The driver handles one command at a time, and the contenders wait for the next command. */
 static struct {
     const struct driver_peer *peer;
     void **sessions;
     struct contender *contenders;
-    int count; /* of contenders */
+    int count; /* number of contenders */
     pthread_mutex_t mutex;
     pthread_cond_t begun, done;
     int round, busy;
-    char work; /* c, o or t: cycle, once, try */
+    char work; /* c: cycle, o: once, t: try */
     int64_t from, to;
 } driver = {.mutex = PTHREAD_MUTEX_INITIALIZER,
             .begun = PTHREAD_COND_INITIALIZER,
@@ -122,7 +122,7 @@ static void on_granted(void *contender)
     one_is_done();
 }
 
-/* Without a thread, all contend once. */
+/* Without threads, all contenders contend once. */
 static void request_all(void)
 {
     for (int i = 0; i < driver.count; i++) {
@@ -133,7 +133,7 @@ static void request_all(void)
     }
 }
 
-/* As many as that wait without threads, where the peer can. */
+/* Returns whether there are so many contenders that they wait without threads. The peer must support that. */
 static bool is_crowd(void)
 {
     return driver.peer->request && driver_options.threads > MOST_THREADS;
@@ -152,7 +152,7 @@ static void *contend(void *arg)
         run_round(c);
         (void)pthread_mutex_lock(&driver.mutex);
         if (c->count == MOST_GRANTS && stats_now() < driver.to) {
-            driver.to = stats_now(); /* beyond this not all took part */
+            driver.to = stats_now(); /* after this, not all contenders take part */
         }
         (void)pthread_mutex_unlock(&driver.mutex);
         one_is_done();
@@ -306,5 +306,5 @@ int driver_main(int argc, char **argv, const struct driver_peer *peer)
     for (int i = 0; peer->close && i < driver_options.sessions; i++) {
         peer->close(driver.sessions[i]);
     }
-    _exit(0); /* contenders wait for a command that never comes */
+    _exit(0); /* contenders wait for a command that will not arrive */
 }

@@ -1,46 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the drivers in C share: the contract that ../README.md describes. A driver says how its lock
- * is taken; arguments, commands, threads, times and answers are here.
+ * Code that the drivers in C share. ../README.md describes the contract. A driver defines how its lock is acquired.
+ * This code handles arguments, commands, threads, times and answers.
  */
 #ifndef ZKR_BENCH_DRIVER_H
 #define ZKR_BENCH_DRIVER_H
 
 #include <stdbool.h>
 
-/* From the command line, name=value each. */
+/* Options from the command line, each as name=value. */
 struct driver_options {
     const char *servers;
     const char *path;
-    const char *kind; /* a peer with several ways to lock: which of them */
+    const char *kind; /* for a peer with several ways to lock: which of them to use */
     const char *lock; /* mutex, rw or semaphore */
     int sessions;
-    int threads; /* of each session */
-    int locks;   /* contender i takes the lock i modulo this */
+    int threads; /* number of threads for each session */
+    int locks;   /* contender i takes the lock with the number i modulo this */
     int first;   /* number of the first contender of this process */
-    int permits; /* of a semaphore */
-    int hold_us; /* how long each holder is busy */
-    int ttl_ms;  /* of sessions and leases */
+    int permits; /* permits of a semaphore */
+    int hold_us; /* how long each holder works */
+    int ttl_ms;  /* timeout of sessions and leases */
 };
 
 extern struct driver_options driver_options;
 
-/* Failures end the process: bench_die(). */
+/* If one of these functions fails, it ends the process (bench_die()). */
 struct driver_peer {
-    void *(*open)(void); /* a session */
-    /* A lock for the contender of this number. */
+    void *(*open)(void); /* opens a session */
+    /* Makes a lock for the contender with this number. */
     void *(*make)(void *session, const char *path, int number);
-    bool (*lock)(void *lock, bool wait); /* false: held by another */
+    /* Returns false if another contender holds it. */
+    bool (*lock)(void *lock, bool wait);
     void (*unlock)(void *lock);
-    /* NULL, or: have granted(contender) called when it is got; for more contenders than one has threads for. */
+    /*
+     * Requests the lock, and calls granted(contender) when it is granted. For more contenders than there can be
+     * threads. NULL = not supported.
+     */
     void (*request)(void *lock, void (*granted)(void *contender), void *contender);
-    void (*close)(void *session); /* NULL: the end of the process will do */
-    /* NULL, or those of an election; "lead" is not understood then. */
+    void (*close)(void *session); /* NULL: the end of the process suffices */
+    /* Take part in an election, and step down. NULL = the command "lead" is not supported. */
     void (*lead)(void *session, const char *path);
     void (*resign)(void *session);
 };
 
-/* Of a read-write lock one in eight contenders is a writer. */
+/*
+ * Returns whether the contender with this number writes. With a read-write lock, one in eight contenders is a writer.
+ */
 bool driver_writes(int number);
 
 int driver_main(int argc, char **argv, const struct driver_peer *peer);

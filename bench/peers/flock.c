@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flock(2) on a file, for scale: one host, one kernel. The path is the file's. */
+/* flock(2) on a file, for scale: one host and one kernel. The path is the name of the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

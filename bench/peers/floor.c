@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the servers allow: a node of the length of ours is created, and deleted, each awaited. It locks
- * nothing. One thread to a session.
+ * The lower bound that the servers set: creates and deletes a node whose name is as long as ours, and waits for each
+ * answer. This locks nothing. Each session has one thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MariaDB: kind=get_lock, and kind=for_update, a row that a transaction reads to change it. */
+/* MariaDB with kind=get_lock, or with kind=for_update, where a transaction reads a row in order to change it. */
 #include <mysql.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void must(struct lock *l, bool good)
     }
 }
 
-/* The number that it answers, or -1. */
+/* Returns the number in the answer, or -1. */
 __attribute__((format(printf, 2, 3))) static int
 ask(struct lock *l, const char *format, ...)
 {
@@ -53,7 +53,7 @@ static bool by_name(void)
     return strcmp(driver_options.kind, "get_lock") == 0;
 }
 
-/* Each contender has a connection of its own. */
+/* Each contender has its own connection. */
 static void *connect_one(void *session, const char *path, int number)
 {
     struct lock *l = calloc(1, sizeof(*l));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redis: SET name value NX PX ttl, and a script that compares and deletes. On several servers that is
- * Redlock: a majority of them, in less than the ttl; a minority that was taken is given back.
- * A contender that finds the lock held tries again after 100 ms, as redis-py does; with Redlock after a random pause.
+ * Redis with SET name value NX PX ttl, and a script that compares and deletes. With several servers, this is Redlock: a
+ * contender must get a majority of them in less than the ttl, and gives back a minority. A contender that finds the
+ * lock held tries again after 100 ms, as redis-py does, or with Redlock after a random pause.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void *nothing(void)
     return NULL;
 }
 
-/* Each contender has connections of its own. */
+/* Each contender has its own connections. */
 static void *connect_all(void *session, const char *path, int number)
 {
     static unsigned made;
@@ -61,7 +61,7 @@ static void *connect_all(void *session, const char *path, int number)
     return l;
 }
 
-/* Sends the request to all servers at the same time, and counts those that agree. */
+/* Sends the request to all servers at the same time, and returns how many agree. */
 static int votes(struct lock *l, bool take)
 {
     int yes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr-bench: zkrecipes, by its public headers. */
+/* zkr-bench: the driver of zkrecipes. It uses the public headers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void *open_client(void)
 struct lock {
     zkr_mutex *mutex;
     zkr_semaphore *semaphore;
-    zkr_ticket *ticket; /* of the semaphore, or of a waiter without a thread */
+    zkr_ticket *ticket; /* ticket of the semaphore, or of a waiter without a thread */
     void (*granted)(void *contender);
     void *contender;
 };
@@ -133,8 +133,8 @@ static void resign(void *client)
 static void close_client(void *client)
 {
     (void)zkr_client_flush(client, 1000);
-    (void)zkr_client_close(
-        client); /* ZKR_EBUSY: the locks are still there; the process ends */
+    /* Fails with ZKR_EBUSY, because the locks still exist; the process will exit. */
+    (void)zkr_client_close(client);
 }
 
 int main(int argc, char **argv)
