@@ -5,7 +5,7 @@
 
 #include "expect.h"
 
-/* A thousand stacks of the usual size do not fit into 32 bits of addresses. */
+/* A 32-bit address space has no room for a thousand stacks of the usual size. */
 enum { PATIENCE_MS = 30000, STACK_BYTES = 1 << 20 };
 
 static void *act(void *arg)
@@ -62,7 +62,10 @@ int64_t zkt_reconnects(zkr_client *c)
     return stats.reconnects;
 }
 
-/* Nodes of the session in the queue at the server. Nodes of other sessions may show there later. */
+/*
+ * Returns the number of the session's nodes in the queue, as the server reports them. Nodes of other sessions may
+ * appear there later.
+ */
 static int64_t contenders(zkr_client *c, zkr_mutex *m)
 {
     zkr_contenders *list = NULL;

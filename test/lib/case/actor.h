@@ -8,44 +8,44 @@
 
 #include <zkr/zkr.h>
 
-/* A thread that acquires a mutex, holds it until it is told to release, and ends. */
+/* A thread that acquires a mutex, holds it until the test tells it to release, and ends. */
 struct zkt_actor {
     zkr_mutex *m;
     int64_t timeout_ms;
     pthread_t thread;
-    atomic_int acquired; /* 1 = not yet, else the code */
-    atomic_int released; /* 1 = not yet, else the code */
+    atomic_int acquired; /* 1 = not done yet, else the code */
+    atomic_int released; /* 1 = not done yet, else the code */
     atomic_bool let_go;
     atomic_int *turn; /* counts the grants of several actors; may be NULL */
-    int granted_as;   /* number of the actor's grant by that count, from 1 */
+    int granted_as;   /* which of these grants the actor's is, from 1 */
     int64_t token;
     char node[256];
 };
 
 enum { ZKT_NOT_YET = 1 };
 
-/** Start. */
+/** Start the actor. */
 void zkt_actor_start(struct zkt_actor *a,
                      zkr_mutex *m,
                      int64_t timeout_ms,
                      atomic_int *turn);
-/** Start, and wait until the claim is in the queue, first or behind others. */
+/** Start the actor, and wait until its claim is in the queue, first or behind others. */
 void zkt_actor_queue(struct zkt_actor *a,
                      zkr_client *c,
                      zkr_mutex *m,
                      atomic_int *turn);
-/** Wait for the acquire to return. Returns its code. */
+/** Wait until the acquire has returned. Returns its code. */
 int zkt_actor_acquired(struct zkt_actor *a);
-/** The acquire succeeds; the actor releases, and ends. */
+/** Check that the acquire succeeds, and let the actor release and end. */
 void zkt_actor_is_served(struct zkt_actor *a);
-/** The acquire fails with @code, and the actor ends. */
+/** Check that the acquire fails with @code, and that the actor ends. */
 void zkt_actor_is_refused(struct zkt_actor *a, int code);
-/** Tell the actor to release. Returns the code of the release when the thread has ended. */
+/** Let the actor release, and wait until its thread has ended. Returns the code of the release. */
 int zkt_actor_end(struct zkt_actor *a);
 
-/** Claims of @c that wait now. */
+/** Returns how many claims of @c wait now. */
 int64_t zkt_waiting(zkr_client *c);
-/** How often @c has connected again within a session. */
+/** Returns how often @c has reconnected within a session. */
 int64_t zkt_reconnects(zkr_client *c);
 
 #endif

@@ -63,12 +63,13 @@ static int leave(void **state)
     return no_server ? 0 : zkt_leave(state);
 }
 
-/* A callback may still write to variables of the body: its part of the stack is left alone. */
+/* A callback may still write to variables of the body, so this leaves the body's part of the stack alone. */
 __attribute__((noinline)) static void end_beyond_the_body(void)
 {
     enum { ROOM = 1 << 19 };
     char room[ROOM];
-    __asm__ volatile("" : : "r"(room) : "memory"); /* keep it */
+    /* Keeps the compiler from removing the array. */
+    __asm__ volatile("" : : "r"(room) : "memory");
     zkt_keep_end();
     __asm__ volatile("" : : "r"(room) : "memory");
 }

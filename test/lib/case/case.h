@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * The cases of a program. Each is a sentence that says what it shows, and a body:
+ * The cases of a program. Each has a sentence that states what it shows, and a body:
  *
  *     // A free lock is granted.
  *     ZKT_CASE(a_free_lock_is_granted)
@@ -15,19 +15,19 @@
  *         ZKT_MUST(zkr_mutex_release(m));
  *     }
  *
- * Cases run in the order in which they stand. main() is in the library; what comes before and after each case is in
- * fixture.h.
+ * Cases run in the order in which they are defined. main() is in the library. fixture.h describes what happens before
+ * and after each case.
  */
 struct zkt_case {
     const char *name;
     void (*body)(void);
-    int way; /* which one, of several cases with one body */
+    int way; /* which way, if several cases share one body */
     struct zkt_case *next;
 };
 
 #define ZKT_CASE(name) ZKT_CASE_WAYS(name, {#name, name, 0, 0})
 
-/** Several cases with one body, which asks zkt_way(): {name, body, way, 0}, ... */
+/** Several cases with one body, which calls zkt_way(): {name, body, way, 0}, ... */
 #define ZKT_CASE_WAYS(name, ...)                                                       \
     static void name(void);                                                            \
     __attribute__((constructor)) static void name##_is_a_case(void)                    \
@@ -39,7 +39,7 @@ struct zkt_case {
 
 void zkt_add_cases(struct zkt_case *ways, unsigned long count);
 
-/** A case of a program that has no server: there is no path, and what is left behind is not looked for. */
+/** A case of a program that has no server. It has no path, and nothing checks what it leaves behind. */
 #define ZKT_UNIT_CASE(name)                                                            \
     __attribute__((constructor)) static void name##_has_no_server(void)                \
     {                                                                                  \
@@ -49,20 +49,20 @@ void zkt_add_cases(struct zkt_case *ways, unsigned long count);
 
 void zkt_without_server(void);
 
-/** Of the present case. */
+/** Returns the way of the current case. */
 int zkt_way(void);
 
 /**
- * For a program with arguments of its own, to be called by a constructor. Before any case runs, @fn is called with the
- * arguments that no @fn before has taken, NULL at the end. It returns how many it takes, or -1 to end the program with
- * *@status. Arguments that are left over name cases, see runner.h.
+ * For a program with its own arguments. Called by a constructor. Before any case runs, @fn is called with the arguments
+ * that no earlier @fn has taken, followed by NULL. It returns how many it takes, or -1 to end the program with
+ * *@status. The remaining arguments are names of cases (runner.h).
  */
 void zkt_at_start(int (*fn)(char **argv, int *status));
 
 /**
- * What all cases share, to be called by a constructor. @begin is called once, when there is a server, in the process
- * from which the cases are forked; @end after the last case. @end returns the status of a program whose cases have all
- * passed, usually 0.
+ * Steps that all cases share. Called by a constructor. @begin is called once, when there is a server, in the process
+ * from which the cases are forked. @end is called after the last case, and returns the status of a program whose cases
+ * have all passed, usually 0.
  */
 void zkt_around_cases(void (*begin)(void), int (*end)(void));
 

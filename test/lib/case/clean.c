@@ -18,7 +18,7 @@
 
 enum { CHECK_MS = 5000, STEP_MS = 5, IDS_MAX = 1024 };
 
-/* Threads or descriptors at one moment, by number. */
+/* The IDs of threads or descriptors at one moment. */
 typedef struct ids {
     int count;
     int id[IDS_MAX];
@@ -85,7 +85,7 @@ static void *tell_id(void *arg)
     return NULL;
 }
 
-/* Sanitizers start a thread of their own together with the first of the program. */
+/* A sanitizer starts its own thread together with the first thread of the program. */
 static void start_first_thread(void)
 {
     pthread_t thread;
@@ -148,7 +148,7 @@ static void fd_target(int id, char *out, size_t size)
     out[n > 0 ? n : 0] = '\0';
 }
 
-/* Of @now, those that were not there @before. */
+/* Adds to @why those of @now that were not there @before. */
 static void add_new(char *why,
                     size_t size,
                     const char *what,
@@ -170,7 +170,7 @@ static void add_new(char *why,
     add(why, size, "\n");
 }
 
-/* The parent and name of a process, from "pid (name) state ppid ...". */
+/* Returns the parent of a process, and its name, from "pid (name) state ppid ...". */
 static int parent_of(int pid, char *name, size_t size)
 {
     char path[64];
@@ -188,7 +188,7 @@ static int parent_of(int pid, char *name, size_t size)
     return (int)strtol(close + 4, NULL, 10);
 }
 
-/* /proc/<pid>/task/<tid>/children is not in every kernel, so look at every process. */
+/* Some kernels lack /proc/<pid>/task/<tid>/children, so this examines every process. */
 static int children(char *why, size_t size)
 {
     const int self = (int)getpid();

@@ -6,34 +6,34 @@
 #include <stddef.h>
 
 /*
- * A test must leave nothing behind. zkt_group_setup() takes the baseline when the shared server runs; the check comes
- * after each test.
+ * A test must leave nothing behind. zkt_group_setup() takes the baseline when the shared server runs, and each test is
+ * followed by the check.
  */
 
-/** Remember the threads and open descriptors of this process. */
+/** Remember the threads and the open descriptors of this process. */
 void zkt_baseline(void);
 
 /**
- * Wait up to 5 s until this process has the threads and descriptors of the baseline and no child but servers, and until
- * zkt_servers() hold no child under @path, no watch and no ephemeral node; else fail the test and say what is left.
- * With $ZKR_SERVERS, which other programs may use, only watches and ephemeral nodes under @path count. @path NULL: do
- * not look at the servers.
+ * Wait up to 5 s until this process has only the threads and descriptors of the baseline and no child except servers,
+ * and until zkt_servers() have no child under @path, no watch and no ephemeral node. If that does not happen, fail the
+ * test, and report what is left. With $ZKR_SERVERS, which other programs may use, only watches and ephemeral nodes
+ * under @path count. If @path is NULL, do not check the servers.
  */
 void zkt_check_clean(const char *path);
 
-/** The same at a server of the test's own. */
+/** Like zkt_check_clean(), for the test's own server. */
 void zkt_check_clean_at(const char *hosts, const char *path);
 
-/** The same, in one look. False: something is left, as @why says. */
+/** Check once. Returns false if anything is left, and describes it in @why. */
 bool zkt_is_clean(const char *hosts, const char *path, char *why, size_t size);
 
 int zkt_thread_count(void);
 int zkt_fd_count(void);
 
-/** Child processes, reaped or not, but for our servers. */
+/** Returns the number of child processes, reaped or not, except our servers. */
 int zkt_child_count(void);
 
-/** "/t/<pid>-<counter>-name", for a test that shares its server. The text lives as long as the program. */
+/** Returns "/t/<pid>-<counter>-name", for a test that shares its server. The text lasts until the program ends. */
 const char *zkt_unique_path(const char *name);
 
 #endif

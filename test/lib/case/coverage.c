@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linked into the tests of the coverage build only, with --wrap=_exit: a forked process that ends
- * at once says what it has run before it does.
+ * Linked only into the tests of the coverage build, with --wrap=_exit. A forked process that exits at once first
+ * records what it has executed.
  */
 _Noreturn void __real__exit(int status);
 _Noreturn void __wrap__exit(int status);

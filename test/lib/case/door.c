@@ -64,7 +64,7 @@ int zkt_door_total(void)
     return total;
 }
 
-/* "create, 2 get". */
+/* Writes the counts in a form such as "create, 2 get". */
 void zkt_door_write(char *text, size_t size)
 {
     size_t len = 0;
@@ -126,7 +126,7 @@ void zkt_door_session(zkr_client *c, int64_t *id, unsigned char password[16])
     zkr__unlock(c);
 }
 
-/* The link is the context that a handle was opened with. */
+/* A handle is opened with the link as its context. */
 static const zkr_client *client_of(void *zh)
 {
     const struct zkr__link *link = zoo_get_context(zh);

@@ -56,7 +56,7 @@ void zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line)
     failed(file, line);
 }
 
-/* "5"; or the name of a code, where the test's own @text is one. */
+/* Returns @value as text, for example "5", or the name of the code if @text in the test is such a name. */
 static const char *named(int64_t value, const char *text, char out[32])
 {
     if (strncmp(text, "ZKR_E", 5) == 0 || strcmp(text, "ZKR_OK") == 0) {

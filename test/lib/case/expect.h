@@ -14,17 +14,20 @@
 #include "util.h"
 
 /*
- * Checks that cmocka lacks, or calls differently in each release: codes by their names, numbers within bounds, and values
- * that come in time. A failed check says what was called, what came and what was wanted; runner.h adds the lines that
- * led there.
+ * Checks that cmocka lacks, or names differently in each release: codes by their names, numbers within bounds, and
+ * values that appear in time. A failed check reports the call, the actual value and the expected value. runner.h adds
+ * the lines that led there.
  */
 
-/** @call returns @wanted, which is ZKR_OK or a ZKR_E...; if not, its code and the thread's last error are told. */
+/**
+ * Check that @call returns @wanted, which is ZKR_OK or a ZKR_E... code. If it does not, report its code and the
+ * thread's last error.
+ */
 #define ZKT_RC(call, wanted) zkt_check_rc((call), (wanted), #call, __FILE__, __LINE__)
 #define ZKT_MUST(call) ZKT_RC(call, ZKR_OK)
 void zkt_check_rc(int rc, int wanted, const char *call, const char *file, int line);
 
-/** @value is a number from @least to @most. */
+/** Check that @value is a number from @least to @most. */
 #define ZKT_IN_RANGE(value, least, most)                                               \
     zkt_check_range((int64_t)(value), (int64_t)(least), (int64_t)(most), #value,       \
                     __FILE__, __LINE__)
@@ -35,7 +38,9 @@ void zkt_check_range(int64_t value,
                      const char *file,
                      int line);
 
-/** As ZKT_EVENTUALLY() of util.h, until @value, a number or a code, is @wanted; tells the last value. */
+/**
+ * Like ZKT_EVENTUALLY() of util.h: wait until @value, a number or a code, is @wanted. A failure reports the last value.
+ */
 #define ZKT_BECOMES(value, wanted, ms)                                                 \
     do {                                                                               \
         const int64_t zkt_begin_ = zkt_now_ms();                                       \
@@ -61,7 +66,9 @@ _Noreturn void zkt_never(int64_t value,
                          const char *file,
                          int line);
 
-/** @tell is called after a failed check of these or ZKT_EVENTUALLY(), to print what else helps. NULL = nothing. */
+/**
+ * After a failure of one of these checks or of ZKT_EVENTUALLY(), call @tell to print more information. NULL = nothing.
+ */
 void zkt_on_failure(void (*tell)(void));
 
 #endif

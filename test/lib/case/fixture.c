@@ -13,15 +13,16 @@ enum { PATIENCE_MS = 20000 };
 
 static char path[128];
 
-/* The last lines that clients of zkt_client() have logged in this case. */
+/* The lines that clients of zkt_client() have logged last in this case. */
 enum { LINES = 32, LINE_SIZE = 400 };
-#ifdef ZKT_SLOWED_DOWN /* the thread sanitizer does not see that a fork makes the mutex of the log anew */
+/* The thread sanitizer does not know that a fork makes a new mutex for the log. */
+#ifdef ZKT_SLOWED_DOWN
 enum { KEEPS_LINES = false };
 #else
 enum { KEEPS_LINES = true };
 #endif
 static char lines[LINES][LINE_SIZE];
-static atomic_int logged; /* no lock, which a fork could copy locked */
+static atomic_int logged; /* there is no lock, because a fork could copy it locked */
 
 static void keep_line(int level, const char *line, void *ctx)
 {
@@ -37,7 +38,7 @@ static void tell_lines(void)
     }
 }
 
-/* What stands at the path, when a check has failed, and what led to it. */
+/* After a failed check, report what is at the path, and what led to it. */
 static void tell(void)
 {
     tell_lines();
@@ -65,8 +66,8 @@ int zkt_enter(void **state)
 }
 
 /*
- * Ephemeral nodes must be gone; parents and other nodes may stay, and are deleted. With them go the watches of clients
- * that live on, as in test/interop.
+ * Ephemeral nodes must be gone. Parents and other nodes may stay, and are deleted. That also removes the watches of
+ * clients that live on, as in test/interop.
  */
 int zkt_leave(void **state)
 {

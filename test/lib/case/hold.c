@@ -36,7 +36,7 @@ bool zkt_is(unsigned kinds)
     return (kinds & ZKT_BIT(zkt_way())) != 0;
 }
 
-/* --- its thread --- */
+/* --- the thread of a hold --- */
 
 static void *work(void *arg)
 {
@@ -105,7 +105,7 @@ void zkt_hold_end_thread(struct zkt_hold *h)
     }
 }
 
-/* --- to make and to end --- */
+/* --- making and ending holds --- */
 
 static void forget(struct zkt_hold *h)
 {
@@ -254,7 +254,7 @@ void zkt_hold_end(struct zkt_hold *h)
     ZKT_MUST(zkt_hold_destroy(h));
 }
 
-/* --- to ask and to release --- */
+/* --- requests and releases --- */
 
 static int acquire(struct zkt_hold *h, void *timeout_ms)
 {
@@ -292,7 +292,9 @@ bool zkt_hold_waits(struct zkt_hold *h)
     return waits;
 }
 
-/* The highest number of those who stand in line; others may still be on their way out of it. -1 = nobody is there. */
+/*
+ * Returns the highest number in the queue, or -1 if the queue is empty. Contenders that are leaving may still be in it.
+ */
 static long newest_in_line(const struct zkt_hold *h)
 {
     char path[256];
@@ -314,7 +316,7 @@ void zkt_hold_queue(struct zkt_hold *h)
     long before = newest_in_line(h);
     zkt_hold_ask(h, ZKR_FOREVER);
     ZKT_EVENTUALLY(newest_in_line(h) > before || !zkt_hold_waits(h), PATIENCE_MS);
-    /* The node may be there before the call that asked for the ticket has returned. */
+    /* The node may exist before the call that requested the ticket has returned. */
     ZKT_EVENTUALLY(!h->kind->request || zkt_hold_ticket(h) || !zkt_hold_waits(h),
                    PATIENCE_MS);
 }
@@ -346,7 +348,7 @@ int zkt_hold_release_here(struct zkt_hold *h)
     return h->kind->release(h);
 }
 
-/* --- what it says --- */
+/* --- queries --- */
 
 static int ask_sure(struct zkt_hold *h, void *unused)
 {
@@ -468,7 +470,7 @@ zkr_ticket *zkt_hold_ticket(struct zkt_hold *h)
     return atomic_load(&h->t);
 }
 
-/* --- its nodes --- */
+/* --- the nodes of holds --- */
 
 int zkt_hold_nodes(void)
 {
@@ -495,7 +497,7 @@ static int by_number(const void *x, const void *y)
     return strcmp(two + strlen(two) - 10, one + strlen(one) - 10);
 }
 
-/* Several nodes of one hold are in one queue, or each in a queue of its own. */
+/* The nodes of one hold are all in one queue, or each in its own queue. */
 bool zkt_hold_delete_nth(int n)
 {
     bool apart = zkt_is(ZKT_BIT(ZKT_MULTI)), gone = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between hold.c and hold_kinds.c. */
+/* Shared by hold.c and hold_kinds.c. */
 #ifndef ZKT_HOLD_IMPL_H
 #define ZKT_HOLD_IMPL_H
 
@@ -7,23 +7,23 @@
 
 #include "hold.h"
 
-/* What callbacks tell of the holds by one object. */
+/* What callbacks report about the holds of one object. */
 struct zkt_tales {
     atomic_int gains, losses, reason, failed;
-    atomic_int wrong; /* calls out of turn */
+    atomic_int wrong; /* calls in the wrong order */
     _Atomic int64_t token;
     char node[256];
 };
 
-/* What a kind can do; all but make and unmake run in the thread of the hold. */
+/* The functions of a kind. All except make and unmake run in the thread of the hold. */
 struct zkt_kind {
     const char *name;
     enum zkt_kinds waits_for;
     int (*make)(struct zkt_hold *h);
     int (*unmake)(struct zkt_hold *h);
-    int nodes; /* of one that holds */
-    const char *parents
-        [4]; /* of nodes, below the path; the first one's children are those who stand in line */
+    int nodes; /* number of nodes of one holder */
+    /* Parents of nodes, below the path. The children of the first parent are the queue. */
+    const char *parents[4];
     int (*acquire)(struct zkt_hold *h, int64_t timeout_ms);
     int (*release)(struct zkt_hold *h);
     void (*cancel)(struct zkt_hold *h);
@@ -33,21 +33,21 @@ struct zkt_kind {
     int (*node)(struct zkt_hold *h, char *buf, size_t size);
     int (*request)(struct zkt_hold *h,
                    int64_t timeout_ms,
-                   zkr_ticket **t); /* of tickets */
+                   zkr_ticket **t); /* for tickets */
 };
 
 struct zkt_hold {
     const struct zkt_kind *kind;
     zkr_client *c;
     char path[192];
-    struct zkt_hold *owner; /* of the object; NULL = itself */
+    struct zkt_hold *owner; /* owner of the object; NULL = this hold itself */
     void *object;
-    zkr_mutex *m; /* by which its thread holds */
+    zkr_mutex *m; /* the mutex by which the thread holds */
     _Atomic(zkr_ticket *) t;
     struct zkt_tales *tales;
     atomic_bool canceled;
     bool holds, asked, watched;
-    /* its thread */
+    /* The thread of the hold. */
     pthread_t thread;
     pthread_mutex_t mu;
     pthread_cond_t news;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of holds, one after the other, and the table of them. */
+/* The kinds of holds, one after another, and the table of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { PATIENCE_MS = 30000, PATHS = 3 };
 
-/* static int unmake_@name(): destroys a zkr_@type. */
+/* Defines static int unmake_@name(), which destroys a zkr_@type. */
 #define UNMAKE(name, type)                                                             \
     static int unmake_##name(struct zkt_hold *h)                                       \
     {                                                                                  \
@@ -21,7 +21,7 @@ UNMAKE(multi, multi_lock)
 UNMAKE(latch, leader_latch)
 UNMAKE(selector, leader_selector)
 
-/* --- by a thread --- */
+/* --- held by a thread --- */
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
@@ -74,7 +74,10 @@ static int acquire_mutex(struct zkt_hold *h, int64_t timeout_ms)
     return zkr_mutex_acquire(h->m, timeout_ms);
 }
 
-/* To write, to read as well, and no more to write. Lost meanwhile, the reader's release says so. */
+/*
+ * Acquires for writing, then also for reading, and then releases for writing. If the hold is lost meanwhile, the
+ * reader's release reports that.
+ */
 static int downgrade(struct zkt_hold *h, int64_t timeout_ms)
 {
     zkr_mutex *w = zkr_rwlock_writer(h->object);
@@ -121,7 +124,7 @@ static int mutex_node(struct zkt_hold *h, char *buf, size_t size)
     return zkr_mutex_node(h->m, buf, size);
 }
 
-/* By one node, in the directory itself. */
+/* The kind holds by one node, in the directory itself. */
 #define ALONE .nodes = 1, .parents = {""}
 #define BY_THREAD                                                                      \
     .release = release_mutex, .valid_for_ms = mutex_valid_for_ms,                      \
@@ -129,7 +132,7 @@ static int mutex_node(struct zkt_hold *h, char *buf, size_t size)
 #define BY_MUTEX .acquire = acquire_mutex, .cancel = cancel_mutex, BY_THREAD
 #define BY_DOWNGRADE .acquire = downgrade, .cancel = cancel_downgrade, BY_THREAD
 
-/* --- by a ticket --- */
+/* --- held by a ticket --- */
 
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
@@ -139,7 +142,7 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     tales->failed += state == ZKR_TICKET_FAILED;
     if (state == ZKR_TICKET_LOST) {
         tales->wrong += tales->losses >= tales->gains;
-        /* Who has released it meanwhile has been told of the loss. */
+        /* If the ticket was released meanwhile, the release has reported the loss. */
         if (zkr_ticket_lost(t, &lost, sizeof(lost)) == ZKR_OK) {
             tales->reason = (int)lost.reason;
         }
@@ -165,7 +168,7 @@ static int request_multi(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket **t)
 
 static int release_ticket(struct zkt_hold *h)
 {
-    (void)pthread_mutex_lock(&h->mu); /* nobody cancels it any more */
+    (void)pthread_mutex_lock(&h->mu); /* from here on, nobody cancels it */
     zkr_ticket *t = atomic_exchange(&h->t, NULL);
     (void)pthread_mutex_unlock(&h->mu);
     int rc = zkr_ticket_release(t);
@@ -191,7 +194,7 @@ static int acquire_ticket(struct zkt_hold *h, int64_t timeout_ms)
     return rc;
 }
 
-/* One that is not there yet is released by who has asked for it. */
+/* If the ticket does not exist yet, the thread that requests it will release it. */
 static void cancel_ticket(struct zkt_hold *h)
 {
     (void)pthread_mutex_lock(&h->mu);
@@ -379,7 +382,7 @@ static int lead_by_selector(struct zkt_hold *h, int64_t timeout_ms)
     return rc;
 }
 
-/* Who waits looks for that. */
+/* The waiting thread checks for the cancellation itself. */
 static void cancel_selector(struct zkt_hold *h)
 {
 }

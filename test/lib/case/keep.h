@@ -3,17 +3,17 @@
 #define ZKT_KEEP_H
 
 /*
- * What a case has opened is ended with it. Clients, locks, proxies and servers of fixture.h are kept by themselves; a
- * body ends by hand only what it is about.
+ * Objects that a case opens end with the case. Clients, locks, proxies and servers of fixture.h are kept automatically.
+ * A body itself ends only the objects that it tests.
  */
 
-/** Call @end(@object) at the end of the case, for the newest object first. Does nothing outside of cases. */
+/** Call @end(@object) at the end of the case, for the newest object first. Outside of cases, do nothing. */
 void zkt_keep(void *object, void (*end)(void *object));
 
-/** Forget @object, which is ended by hand. */
+/** Forget @object, because the test ends it itself. */
 void zkt_unkeep(const void *object);
 
-/** A case begins; a case has come to its end. */
+/** Called when a case begins, and when a case has ended. */
 void zkt_keep_begin(void);
 void zkt_keep_end(void);
 

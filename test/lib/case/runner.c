@@ -19,9 +19,9 @@ enum { SKIPPED = 77, USAGE = 64, GRACE_MS = 5000, CASE_SECONDS = 300 };
 
 struct outcome {
     int64_t ms;
-    int seconds; /* the limit */
+    int seconds; /* the time limit */
     bool late;
-    int status; /* as waitpid() has it */
+    int status; /* as returned by waitpid() */
 };
 
 static struct {
@@ -37,7 +37,7 @@ _Noreturn void zkt_skip(const char *why)
     exit(SKIPPED);
 }
 
-/* ---- which ------------------------------------------------------------------------- */
+/* ---- selecting cases --------------------------------------------------------------- */
 
 static bool begins(const char *name, const char *with)
 {
@@ -54,7 +54,7 @@ static bool is_named(const char *name, int count, char **names)
     return count == 0;
 }
 
-/* Does each of the arguments name a case? */
+/* Returns whether each argument is the beginning of a case's name. */
 static bool
 all_known(int count, char **names, const struct CMUnitTest *tests, size_t tests_count)
 {
@@ -87,7 +87,7 @@ static void call(CMFixtureFunction fixture, void **state, const char *what)
     }
 }
 
-/* In the process of the case. exit() lets sanitizers look for leaks. */
+/* Runs in the process of the case. exit() lets sanitizers check for leaks. */
 static _Noreturn void live(const struct CMUnitTest *t, void *state)
 {
     state = t->initial_state != NULL ? t->initial_state : state;
@@ -105,7 +105,7 @@ static pid_t begin(const struct CMUnitTest *t, void *state)
     if (pid < 0) {
         zkt_fail("fork: %s", strerror(errno));
     }
-    (void)setpgid(pid, pid); /* in both processes, as either may be the first */
+    (void)setpgid(pid, pid); /* in both processes, because either may run first */
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
@@ -117,8 +117,8 @@ static pid_t begin(const struct CMUnitTest *t, void *state)
 }
 
 /*
- * Waits for the end, and looks ever less often, as most cases are over at once. A case that is late is first made to
- * print its stack, by SIGABRT.
+ * Waits for the end of the process, and polls less and less often, because most cases are over quickly. A case that is
+ * late is first made to print its stack, by SIGABRT.
  */
 static struct outcome outcome_of(pid_t pid, int seconds)
 {
@@ -138,7 +138,7 @@ static struct outcome outcome_of(pid_t pid, int seconds)
         (void)nanosleep(&(struct timespec){.tv_nsec = pause_us * 1000}, NULL);
         pause_us = pause_us < 4000 ? pause_us * 5 / 4 : pause_us;
     }
-    (void)kill(-pid, SIGKILL); /* processes that it has left */
+    (void)kill(-pid, SIGKILL); /* kills processes that the case has left */
     o.ms = zkt_now_ms() - start;
     return o;
 }
@@ -150,7 +150,8 @@ static bool judge(const char *name, const struct outcome *o)
     const double s = (double)o->ms / 1000;
     if (o->late) {
         (void)printf("[  FAILED  ] %s: not over after %d s\n", name, o->seconds);
-    } else if (!exited && code == SIGABRT) { /* a check has said why */
+        /* A failed check has reported the reason. */
+    } else if (!exited && code == SIGABRT) {
         (void)printf("[  FAILED  ] %s, %.2f s\n", name, s);
     } else if (!exited) {
         (void)printf("[  FAILED  ] %s: %s, after %.2f s\n", name, strsignal(code), s);
@@ -169,7 +170,7 @@ static bool judge(const char *name, const struct outcome *o)
     return false;
 }
 
-/* ---- all --------------------------------------------------------------------------- */
+/* ---- all cases --------------------------------------------------------------------- */
 
 static bool run_case(const struct CMUnitTest *t, void *state)
 {

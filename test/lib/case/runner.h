@@ -7,8 +7,8 @@
 #include "expect.h"
 
 /*
- * Runs the cases of a program, each in a process of its own, so that whatever a case leaves, breaks or waits for in
- * vain, the other cases run.
+ * Runs the cases of a program, each in its own process. So the other cases run even if a case leaves something behind,
+ * crashes or hangs.
  *
  *     int main(int argc, char **argv)
  *     {
@@ -16,15 +16,15 @@
  *         return zkt_run(argc, argv, tests, NULL, NULL);
  *     }
  *
- * The set-up of the group runs once, in the process from which the cases are forked, and its state is the first state
- * of each case. It must not leave threads behind, as a forked process has none of them. A case runs set-up, test and
- * teardown. The first failed check, in any thread, ends the process of the case without a teardown: nothing outlives
- * the process but what a server keeps, and the server is wiped (zkt_servers_anew()). What else has to be put right, a
- * set-up does.
+ * The set-up of the group runs once, in the process from which the cases are forked, and its state is the initial state
+ * of each case. It must not leave threads behind, because a forked process does not have them. A case runs set-up, test
+ * and teardown. The first failed check, in any thread, ends the process of the case without a teardown. Only the data
+ * of a server outlive the process, and the server is wiped (zkt_servers_anew()). Anything else must be restored by a
+ * set-up.
  *
- * Arguments: names of cases, or how they begin; without any, all cases run. "-l" lists them. "--no-fork NAME" runs one
- * in this process, for a debugger. A case has 300 seconds, or $ZKT_CASE_SECONDS. The last
- * lines say how many cases passed and which failed; the program returns 0, 1, or 64 for a wrong argument.
+ * Arguments are names of cases, or beginnings of names. Without arguments, all cases run. "-l" lists the cases.
+ * "--no-fork NAME" runs one case in this process, for a debugger. A case has 300 seconds, or $ZKT_CASE_SECONDS. The
+ * last lines report how many cases passed and which failed. The program returns 0, 1, or 64 for a wrong argument.
  */
 #define zkt_run(argc, argv, tests, setup, teardown)                                    \
     zkt_run_cases((argc), (argv), (tests), sizeof(tests) / sizeof *(tests), (setup),   \
@@ -37,7 +37,7 @@ int zkt_run_cases(int argc,
                   CMFixtureFunction setup,
                   CMFixtureFunction teardown);
 
-/** End the running case as skipped. A program may only with MAY_SKIP in CMakeLists.txt. */
+/** End the running case as skipped. Only a program with MAY_SKIP in CMakeLists.txt may do that. */
 _Noreturn void zkt_skip(const char *why);
 
 #endif

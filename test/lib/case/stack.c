@@ -14,17 +14,17 @@
 
 enum { DEPTH = 40, SECONDS = 20 };
 
-/* Signals that end a process. A sanitizer that handles one keeps it. */
+/* Signals that end a process. If a sanitizer handles one of them, it keeps its handler. */
 static const int deaths[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
-/* The program itself comes first. */
+/* The first entry is the program itself. */
 static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
     *(uintptr_t *)base = info->dlpi_addr;
     return 1;
 }
 
-/* From "test/", "lib/" or "tools/" of the project on. */
+/* Returns the part of the path that begins with "test/", "lib/" or "tools/" of the project. */
 static const char *in_project(const char *path)
 {
     static const char *const folders[] = {"/test/", "/lib/", "/tools/"};
@@ -58,7 +58,7 @@ static bool ends_with(const char *path, const char *end)
     return length >= strlen(end) && strcmp(path + length - strlen(end), end) == 0;
 }
 
-/* Does the line only lead to the printing? */
+/* Returns whether the frame belongs to the code that prints the stack. */
 static bool is_ours(const char *where, const char *name)
 {
     return ends_with(where, "test/lib/case/stack.c") ||
@@ -66,7 +66,7 @@ static bool is_ours(const char *where, const char *name)
            strcmp(name, "zkt_fail_at") == 0;
 }
 
-/* "name at /dir/file.c:12", perhaps with " (inlined by) " in front. Returns false at the runner. */
+/* Prints a frame "name at /dir/file.c:12", which may begin with " (inlined by) ". Returns false at the runner. */
 static bool print_frame(char *text)
 {
     static const char inlined[] = " (inlined by) ";
@@ -76,7 +76,7 @@ static bool print_frame(char *text)
     char *at = strstr(name, " at /");
     char *colon = at != NULL ? strrchr(at, ':') : NULL;
     if (colon == NULL) {
-        return true; /* in a library */
+        return true; /* a frame in a library */
     }
     *at = '\0';
     *colon = '\0';
@@ -103,7 +103,7 @@ static void print_stack(void)
     int used = snprintf(command, sizeof command, "addr2line -ifpe /proc/%d/exe",
                         (int)getpid());
     for (int i = 0; i < count; i++) {
-        /* A return address stands behind its call, perhaps in the next function. */
+        /* A return address is after its call, and may already be in the next function. */
         used += snprintf(command + used, sizeof command - (size_t)used, " %jx",
                          (uintmax_t)((uintptr_t)at[i] - base - 1));
     }
@@ -122,7 +122,7 @@ static void die(int number)
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         (void)signal(deaths[i], SIG_DFL);
     }
-    (void)alarm(SECONDS); /* popen() may hang on a broken heap */
+    (void)alarm(SECONDS); /* popen() may hang if the heap is corrupt */
     print_stack();
     (void)raise(number);
 }
@@ -130,7 +130,7 @@ static void die(int number)
 void zkt_stack_at_failure(void)
 {
     void *first[1];
-    (void)backtrace(first, 1); /* loads what it needs */
+    (void)backtrace(first, 1); /* this loads everything that backtrace() needs */
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         struct sigaction old;
         const struct sigaction own = {.sa_handler = die, .sa_flags = SA_NODEFER};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runner, by a program that fails in every way: what it says, and that the others run. */
+/* Tests the runner with a program that fails in every way: what the runner reports, and that the other cases run. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static const struct CMUnitTest bad[] = {
     cmocka_unit_test_teardown(good, torn_down),
 };
 
-/* ---- what is said of them ---------------------------------------------------------- */
+/* ---- what the runner reports ------------------------------------------------------- */
 
 static char output[OUTPUT_MAX];
 struct call {
@@ -134,7 +134,7 @@ static int run_bad(void *arg)
     return zkt_run_cases(argc, argv, bad, sizeof bad / sizeof *bad, group, NULL);
 }
 
-/* Runs those of the cases above, into output; its exit status. */
+/* Runs the cases above that @arguments select, and stores their output. Returns the exit status. */
 static int run(const char *arguments)
 {
     struct call c = {.out = tmpfile(), .arguments = arguments};
@@ -153,7 +153,7 @@ static void says(const char *text)
     }
 }
 
-/* Each is reported by its name and in its own way, and the last lines sum up. */
+/* Each failure is reported with its name and in its own way, and the last lines sum up. */
 static void all_run_whatever_one_does(void **state)
 {
     assert_int_equal(run(""), 1);
@@ -173,7 +173,7 @@ static void all_run_whatever_one_does(void **state)
          "a_crash, an_exit, a_thread\n");
 }
 
-/* The lines that led there, also to where one hangs; no teardown after a failure. */
+/* The lines that led to a failure or a hang are reported. A failure is not followed by a teardown. */
 static void a_failure_tells_where_it_was(void **state)
 {
     if (access("/usr/bin/addr2line", X_OK) == 0) {
@@ -186,7 +186,7 @@ static void a_failure_tells_where_it_was(void **state)
     }
 }
 
-/* Arguments choose cases by how their names begin, list them, or are refused. */
+/* Arguments select cases by the beginnings of their names, list the cases, or are refused. */
 static void arguments_choose(void **state)
 {
     assert_int_equal(run("good"), 0);
@@ -226,7 +226,7 @@ static void leaves_a_thread_and_a_process(void **state)
     assert_int_equal(zkt_get_byte(ends[0], 10000), 'l');
 }
 
-/* What a case leaves is gone before the next one: nobody has the end of a pipe that it had. */
+/* What a case leaves is gone before the next case: no process has an end of its pipe. */
 static void nothing_outlives_a_case(void **state)
 {
     char name[] = "program";

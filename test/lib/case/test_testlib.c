@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests share, on a server of the program's own. */
+/* Tests the code that the tests share, on a server of this program. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { SESSION_MS = 4000 };
 
-/* On a path that is there. */
+/* Opens a session on an existing path. */
 static zkt_raw *open_session(void)
 {
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
@@ -28,7 +28,7 @@ static int make_ephemeral(zkt_raw *s)
 
 /* ---- raw and four-letter words ----------------------------------------------------- */
 
-/* Watches, ephemeral nodes and packets are counted by the server. */
+/* Watches, ephemeral nodes and packets are read from the server's counts. */
 ZKT_CASE(server_counts_are_read)
 {
     const char *hosts = zkt_servers(), *path = zkt_path();
@@ -84,7 +84,7 @@ static int child_hangs(void *arg)
     return 0;
 }
 
-/* A thread, a descriptor and a process left over are reported, and only while there. */
+/* A thread, a descriptor and a process left behind are reported, and only while they exist. */
 ZKT_CASE(what_a_process_leaves_is_reported)
 {
     pthread_t thread;
@@ -106,11 +106,11 @@ ZKT_CASE(what_a_process_leaves_is_reported)
     assert_int_equal(zkt_join(pid, 0), -1);
 }
 
-/* A child, a watch and an ephemeral node left over are reported. */
+/* A child, a watch and an ephemeral node left behind are reported. */
 ZKT_CASE(what_a_session_leaves_is_reported)
 {
     zkt_raw *s = open_session();
-    zkt_baseline(); /* with its socket */
+    zkt_baseline(); /* includes the socket */
     zkt_check_clean(zkt_path());
     assert_int_equal(zkt_create(zkt_servers(), zkt_child("kept"), "", 0), ZKT_OK);
     assert_true(says("1: kept"));
@@ -129,11 +129,11 @@ static int child_leaks(void *arg)
     (void)close(2);
     zkt_baseline();
     zkt_pipe(fd);
-    zkt_check_clean(arg); /* NULL: not the servers */
+    zkt_check_clean(arg); /* NULL: the servers are not checked */
     return 0;
 }
 
-/* The check itself fails the test, after its deadline. */
+/* The check itself fails the test after its deadline. */
 ZKT_CASE(check_fails_a_test_that_leaks)
 {
     assert_int_equal(zkt_join(zkt_fork(child_leaks, NULL), 15000), 128 + SIGABRT);
@@ -173,11 +173,12 @@ static void cut_off(const zkt_ensemble *e, const links *l, int leader)
     ZKT_BECOMES(zkt_mode(host), ZKT_MODE_FOLLOWER, 15000);
 }
 
-/* A one-shot returns when a server that lags has applied it, too. */
+/* A one-shot returns only when a server that lags has applied it, too. */
 static void
 one_shot_is_seen_everywhere(const zkt_ensemble *e, const links *l, int leader)
 {
-    const int follower = leader == 1 ? 2 : 1; /* not the first, which is asked */
+    /* Not the first server, which the one-shot uses. */
+    const int follower = leader == 1 ? 2 : 1;
     zkt_raw *s = zkt_raw_open(zkt_server_host(zkt_ensemble_server(e, follower)), 5000);
 
     assert_non_null(s);
@@ -188,7 +189,7 @@ one_shot_is_seen_everywhere(const zkt_ensemble *e, const links *l, int leader)
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
 }
 
-/* A node that is gone, and a watch that has fired, are not counted at a server that lags. */
+/* At a server that lags, a deleted node and a fired watch are not counted. */
 static void
 what_is_over_is_not_counted(const zkt_ensemble *e, const links *l, int leader)
 {
@@ -217,7 +218,7 @@ what_is_over_is_not_counted(const zkt_ensemble *e, const links *l, int leader)
     assert_int_equal(zkt_raw_close(lags), ZKT_OK);
 }
 
-/* Links can be cut, and slow, one by one. */
+/* The links of an ensemble can be cut or slowed down individually. */
 ZKT_CASE(links_of_an_ensemble_are_apart)
 {
     links l = {0};
@@ -228,6 +229,6 @@ ZKT_CASE(links_of_an_ensemble_are_apart)
     assert_int_equal(zkt_ensemble_leader(e), leader);
     one_shot_is_seen_everywhere(e, &l, leader);
     what_is_over_is_not_counted(e, &l, leader);
-    /* The lag of before may have been too much for an ensemble on a busy machine. */
+    /* On a busy machine, the earlier lag may have been too much for the ensemble. */
     cut_off(e, &l, zkt_ensemble_wait(e, 15000));
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Name and blocked signals of one thread; false: it is gone. */
+/* Reads the name and the blocked signals of one thread. Returns false if the thread is gone. */
 static bool look(const char *id, char *name, size_t size, uint64_t *blocked)
 {
     char path[64];

@@ -28,7 +28,7 @@
 #endif
 
 #ifdef ZKT_TSAN
-/* Forked test processes start threads, which TSan refuses by default, and print their stack in a signal handler. */
+/* Forked test processes start threads, which TSan refuses by default, and print their stacks in a signal handler. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -109,7 +109,7 @@ void zkt_pause(int64_t begin)
     zkt_sleep_ms(tenth < 2 ? 2 : tenth < 100 ? tenth : 100);
 }
 
-/* In front of the memory stands its size. */
+/* The size of the memory is stored in front of it. */
 enum { SHARED_HEAD = 64 };
 
 static void free_shared(void *memory)

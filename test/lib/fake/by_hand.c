@@ -17,7 +17,7 @@ static void run_service(zkr_client *c)
     zkr__unlock(c);
 }
 
-/* In true time. */
+/* Returns the time in true time. */
 static int64_t service_at(const zkr_client *c)
 {
     return c->service_at == ZKR__NEVER ? ZKR__NEVER

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of the fake: what the library calls. */
+/* The door of the fake, which the library calls. */
 #include <string.h>
 
 #include "fake_impl.h"
 
-/* What was sent still goes out, unless the reset that follows overtakes it. */
+/* Requests that were sent still go out, unless the reset that follows overtakes them. */
 static void say_goodbye(struct zkf__handle *h)
 {
     struct zkf__conn *conn = h->conn;
@@ -59,7 +59,7 @@ static int submit(void *zh,
     }
     bool is_multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI ||
                     op->kind == ZKR__OP_CREATES;
-    /* The library cannot know that there is another connection by now. */
+    /* The library cannot know that there is already another connection. */
     zkf__did.hasty += is_multi && h->unsure && h->told == h->conn;
     if (zkf__fails(zkf__w.door.submit)) {
         static const int codes[] = {ZKF__SYSTEM, ZKF__MARSHALLING, ZKF__BADARG};
@@ -110,7 +110,7 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
 {
     struct zkf__handle *h = zh;
     if (h->state != ZKF__UP && h->state != ZKF__CONNECTING) {
-        return ZKF__INVALIDSTATE; /* as libzookeeper does */
+        return ZKF__INVALIDSTATE; /* libzookeeper does the same */
     }
     if (zkf__fails(zkf__w.door.add_auth)) {
         zkf__did.auths_failed++;
@@ -128,7 +128,7 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
     return 0;
 }
 
-/* Addresses are numbers here, and do not change. */
+/* Here, addresses are numbers and do not change. */
 static bool connected_to(void *zh, const char *servers)
 {
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the fake's servers lose their leader and find another. */
+/* How the fake's servers lose their leader, and elect another. */
 #include "fake_impl.h"
 
 static void block_links(struct zkf__server *server, bool blocked)
@@ -17,7 +17,7 @@ static void join(struct zkf__server *server)
     block_links(server, false);
 }
 
-/* Can the server take part in an election, and follow? */
+/* Returns whether the server can take part in an election and follow a leader. */
 static bool is_up(const struct zkf__server *server)
 {
     return !server->dead && !server->isolated;
@@ -28,7 +28,7 @@ static int quorum(void)
     return zkf__w.config.servers / 2 + 1;
 }
 
-/* All servers that are up look for a leader, and find one as soon as they are enough. */
+/* All running servers look for a leader, and find one as soon as there are enough of them. */
 static void look_for_leader(void)
 {
     struct zkf__world *w = &zkf__w;
@@ -45,7 +45,7 @@ static void look_for_leader(void)
     zkf__rearm_expiry();
 }
 
-/* The server that has logged most wins: a leader with writes that it could not commit, if it takes part. */
+/* The server with the longest log wins. That is a leader with writes that it could not commit, if it takes part. */
 static struct zkf__server *winner(void)
 {
     struct zkf__world *w = &zkf__w;
@@ -74,7 +74,7 @@ static void begin_epoch(void)
     }
 }
 
-/* The other servers elect one of themselves, which gives every session all its time again. */
+/* The other servers elect one of themselves. The new leader gives every session its full time again. */
 void zkf__elect(void *ctx)
 {
     struct zkf__world *w = &zkf__w;
@@ -107,7 +107,7 @@ void zkf__elect(void *ctx)
     zkf__rearm_expiry();
 }
 
-/* A server that serves gives up. Another is back, and joins the others when it can. */
+/* A serving server gives up, or a server that was down is back, and joins the others if it can. */
 void zkf__server_timer(void *ctx)
 {
     struct zkf__server *server = ctx;
@@ -126,7 +126,7 @@ void zkf__server_timer(void *ctx)
     }
 }
 
-/* The leader gives up when too few servers are left. */
+/* The leader gives up if too few servers are left. */
 static void check_quorum(void)
 {
     struct zkf__world *w = &zkf__w;
@@ -164,7 +164,7 @@ void zkf_isolate(int id)
     }
 }
 
-/* A leader that has not been replaced yet goes on; or all vote, and the leader has logged most. */
+/* A leader that has not been replaced yet goes on. Otherwise all vote, and the leader has the longest log. */
 static void heal_leader(struct zkf__server *server)
 {
     struct zkf__world *w = &zkf__w;
@@ -220,7 +220,7 @@ static void kill_server(struct zkf__server *server)
         w->leader = -1;
     }
     if (w->pending_of == server->id && zkf_chance(50)) {
-        zkf__drop_pending(); /* they had not been written to its disk */
+        zkf__drop_pending(); /* these writes had not reached its disk */
     }
 }
 

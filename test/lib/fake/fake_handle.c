@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libzookeeper's side of a session: connecting, time-outs, watches, what it hands to the client. */
+/* libzookeeper's part of a session: connecting, timeouts, watches, and the calls to the client. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "session/zk_value.h"
 #include "util.h"
 
-/* --- to the library --- */
+/* --- calls to the library --- */
 
 static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req, int rc)
 {
@@ -18,7 +18,7 @@ static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req,
     char *copies[2] = {NULL, NULL};
     const char **names = NULL;
     if (rc == ZKF__OK) {
-        /* In memory that is gone after the call, as the answer is only borrowed. */
+        /* The copies are freed after the call, because the answer is only borrowed. */
         copies[0] = req->out_path ? strdup(req->out_path) : NULL;
         copies[1] = req->out_len > 0 ? malloc(req->out_len) : NULL;
         if (copies[1]) {
@@ -158,7 +158,7 @@ void zkf__handle_drop(struct zkf__handle *h)
     }
 }
 
-/* The connection is gone: all pending requests fail, and none is sent again. */
+/* The connection is lost. All pending requests fail, and none is sent again. */
 void zkf__handle_lost(struct zkf__handle *h, int rc)
 {
     bool was_up = h->state == ZKF__UP;
@@ -172,7 +172,7 @@ void zkf__handle_lost(struct zkf__handle *h, int rc)
     zkf__handle_rearm(h);
 }
 
-/* For good: the session has expired, or the credentials are refused. */
+/* The handle ends for good, because the session has expired or the credentials are refused. */
 static void ended(struct zkf__handle *h, enum zkr__session_event event, int rc)
 {
     zkf__handle_drop(h);
@@ -183,7 +183,7 @@ static void ended(struct zkf__handle *h, enum zkr__session_event event, int rc)
     zkf__handle_rearm(h);
 }
 
-/* When the handle has credentials, each connection begins with them. */
+/* If the handle has credentials, each connection begins with them. */
 void zkf__handle_send_auth(struct zkf__handle *h)
 {
     if (h->credentials > 0) {
@@ -254,14 +254,14 @@ static void connected(struct zkf__handle *h, const struct zkf__req *req)
         h->bad_auth = zkf__fails(zkf__w.door.refuse_auth);
         zkf__did.auths_refused += h->bad_auth;
     }
-    zkf__handle_send_auth(h); /* ahead of all else */
+    zkf__handle_send_auth(h); /* before all other requests */
     if (h->watches) {
         struct zkf__req *set = zkf__alloc(sizeof(*set));
         set->kind = ZKF__SET_WATCHES;
         set->seen = h->seen;
         for (const struct zkf__watch *w = h->watches; w; w = w->next) {
             struct zkf__watch *copy = zkf__copy(w, sizeof(*w));
-            /* In the order of a hash table, which is none. */
+            /* In the order of a hash table, which is arbitrary. */
             struct zkf__watch **at = &set->watches;
             while (*at && zkf_chance(50)) {
                 at = &(*at)->next;
@@ -296,7 +296,7 @@ static void on_timer(void *ctx)
     }
 }
 
-/* --- what comes --- */
+/* --- messages from the server --- */
 
 static void set_watch(struct zkf__handle *h, const struct zkf__req *req)
 {
@@ -333,7 +333,7 @@ static bool concerns(const struct zkf__watch *w, int event)
     }
 }
 
-/* All watches of @path are the owner's, who is told once. */
+/* All watches of @path have the same owner, who is notified once. */
 static void on_event(struct zkf__handle *h, int event, const char *path)
 {
     uint32_t hash = zkf_hash(path);
@@ -359,7 +359,7 @@ static void on_event(struct zkf__handle *h, int event, const char *path)
 
 static void on_reply(struct zkf__handle *h, struct zkf__req *req)
 {
-    if (req->kind == ZKF__CONNECT) { /* the one answer without a zxid */
+    if (req->kind == ZKF__CONNECT) { /* the only answer without a zxid */
         connected(h, req);
         return;
     }
@@ -400,7 +400,7 @@ void zkf__handle_receive(void *ctx, const struct zkf__item *item)
     zkf__handle_rearm(h);
 }
 
-/* --- its beginning --- */
+/* --- opening a handle --- */
 
 static struct zkf__handle *begin(const struct zkr__open_args *args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of the fake: what its files share. */
+/* The internals that the fake's files share. */
 #ifndef ZKT_FAKE_IMPL_H
 #define ZKT_FAKE_IMPL_H
 
@@ -7,7 +7,7 @@
 
 enum { ZKF__TOUCHED = 64 };
 
-/* A session from which a server has heard, and the timeout of the connection. */
+/* A session from which a server has received a message, and the timeout of its connection. */
 struct zkf__touch {
     int64_t session, timeout;
 };
@@ -16,25 +16,26 @@ struct zkf__server {
     int id;
     bool serving;
     bool isolated;
-    bool dead;     /* until its timer starts it again */
-    int64_t epoch; /* of the leader that it follows, or has followed */
+    bool dead;     /* down until its timer starts it again */
+    int64_t epoch; /* epoch of the leader that it follows or followed last */
     struct zkf__tree tree;
-    size_t applied; /* of the log */
+    size_t applied; /* how much of the log it has applied */
     struct zkf__channel from_leader, to_leader;
-    int64_t least, most; /* timeouts that it grants */
+    int64_t least, most; /* limits of the timeouts that it grants */
     struct zkf__touch touched[ZKF__TOUCHED];
     size_t touched_count;
     struct zkf__watch *watches;
     struct zkf__conn *conns;
-    struct zkf_actor timer; /* gives up, comes back */
+    struct zkf_actor timer; /* when it gives up or is back */
 };
 
 struct zkf__session {
     struct zkf__session *next;
-    int64_t id, created_with; /* its first timeout, which a new leader knows */
+    /* created_with: its first timeout, which a new leader uses. */
+    int64_t id, created_with;
     int64_t timeout, touched, slack;
     struct zkf__conn *owner;
-    size_t from, until; /* of the log: where it begins and ends */
+    size_t from, until; /* positions in the log where it begins and ends */
 };
 
 enum zkf__handle_state { ZKF__DOWN, ZKF__CONNECTING, ZKF__UP, ZKF__DEAD, ZKF__CLOSED };
@@ -44,19 +45,22 @@ struct zkf__handle {
     enum zkf__handle_state state;
     struct zkr__handle_owner *owner;
     struct zkf__conn *conn;
-    int64_t session, timeout; /* ns; as asked for, then as negotiated last */
-    enum { ZKF__TRUTH, ZKF__NO_TIMEOUT, ZKF__NO_SESSION } lie; /* of its session */
+    /* The timeout is in ns, first as requested, and then as negotiated last. */
+    int64_t session, timeout;
+    /* Which lie the client is told about the session. */
+    enum { ZKF__TRUTH, ZKF__NO_TIMEOUT, ZKF__NO_SESSION } lie;
     int told_ms;
     int credentials;
-    bool bad_auth; /* a credential is refused */
-    bool refused;  /* DEAD by that */
-    bool unsure;   /* nothing sent behind the credentials is answered yet */
-    const struct zkf__conn *told; /* the connection of which the library heard last */
+    bool bad_auth; /* a credential was refused */
+    bool refused;  /* DEAD because of that */
+    bool unsure;   /* nothing sent after the credentials is answered yet */
+    /* The connection of which the library was notified last. */
+    const struct zkf__conn *told;
     int64_t last_sent, last_heard, attempt_at;
-    int64_t seen; /* last zxid in an answer */
+    int64_t seen; /* the highest zxid in an answer */
     struct zkf__req *sent, **sent_tail, *unsent, **unsent_tail;
     struct zkf__watch *watches, *spare;
-    struct zkf__channel done; /* to the library */
+    struct zkf__channel done; /* the channel to the library */
     struct zkf_actor timer;
 };
 
@@ -64,14 +68,14 @@ struct zkf__client {
     int64_t offset, skew;
     bool stopped, killed, blackhole;
     int direct;                 /* connects only to server .direct - 1; 0 = to any */
-    struct zkf__handle *handle; /* the latest */
-    struct zkf__conn *conns;    /* all that it ever had */
+    struct zkf__handle *handle; /* the latest handle */
+    struct zkf__conn *conns;    /* all connections that it ever had */
 };
 
 /* A write that waits for a quorum. */
 struct zkf__pending {
     struct zkf__req *req;
-    int rc; /* what the leader made of its session */
+    int rc; /* the leader's result for its session */
 };
 
 struct zkf__world {
@@ -86,17 +90,18 @@ struct zkf__world {
     struct zkf__server servers[ZKF_SERVERS];
     int leader, old_leader; /* -1 = none */
     struct zkf_actor leader_ping, expiry, election;
-    struct zkf__tree head;  /* the leader's, with all that is in the log */
-    struct zkf__tree trial; /* what a multi is tried on */
+    struct zkf__tree head;  /* the leader's tree, with all of the log */
+    struct zkf__tree trial; /* a multi is tried on this tree */
     struct zkf__txn **log;
     size_t log_len, log_room;
     int64_t zxid, epoch, next_session;
     int64_t most_watches;
-    int local; /* what a transaction that makes an ephemeral node is answered; 0 = it is done */
+    /* Answer to a transaction that creates an ephemeral node; 0 = it is carried out. */
+    int local;
     uint32_t lapses;              /* zkf_hash() of the path; 0 = none */
     struct zkf__pending *pending; /* proposals of a leader that is cut off */
     size_t pending_len, pending_room;
-    int pending_of; /* that leader; -1 = none */
+    int pending_of; /* this leader; -1 = none */
     struct zkf_door_faults door;
     struct zkf__session *sessions;
     struct zkf__client clients[ZKF_CLIENTS];
@@ -109,7 +114,7 @@ static inline struct zkf__client *zkf__client_of(const struct zkf__handle *h)
     return &zkf__w.clients[h->client];
 }
 
-/* --- memory: all of a world's, until zkf_end() (fake_time.c) --- */
+/* --- memory of a world, which lasts until zkf_end() (fake_time.c) --- */
 void *zkf__alloc(size_t size);
 char *zkf__string(const char *text);
 void *zkf__copy(const void *from, size_t size);
@@ -122,37 +127,40 @@ void zkf__channel_init(struct zkf__channel *ch,
 void zkf__channel_end(struct zkf__channel *ch);
 void zkf__channel_put(struct zkf__channel *ch, struct zkf__item item);
 void zkf__channel_block(struct zkf__channel *ch, bool blocked);
-/* Forget all but the first @keep. */
+/* Forget all items except the first @keep. */
 void zkf__channel_truncate(struct zkf__channel *ch, size_t keep);
 size_t zkf__channel_count(const struct zkf__channel *ch);
 int64_t zkf__delay(void);
-/* Does it happen now, as once in so many times? */
+/* Returns whether a fault that happens once in so many calls happens now. */
 bool zkf__fails(int once_in);
-/* A call at the door may take time. */
+/* Let a call through the door take some time. */
 void zkf__take_time(int client);
 
-/* --- lies (fake_lies.c), when one is due --- */
+/* --- lies (fake_lies.c), if one is due --- */
 void zkf__lie(const struct zkf__handle *h,
               const struct zkf__req *req,
               struct zkr__answer *a);
-/* While the handle connects. */
+/* Lie about the session while the handle connects. */
 void zkf__lie_of_session(struct zkf__handle *h);
 
 /* --- trees (fake_tree.c) --- */
 struct zkf_node *
 zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
-/* The number that the leader gives to a child of @parent. */
+/* Returns the number that the leader assigns to a child of @parent. */
 int zkf__next_number(const struct zkf_node *parent);
 struct zkf_node *zkf__tree_parent(const struct zkf__tree *t, const char *path);
-/* What the leader makes of a write, by its own tree; then the log gets it. */
+/* Prepare a write as the leader does, with its own tree, and append it to the log. */
 struct zkf__txn *zkf__prepare(struct zkf__req *req);
-/* The same for a write that is no multi, by the tree given. */
+/* Like zkf__prepare(), for a write that is not a multi, with the given tree. */
 struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req);
-/* Apply at @server, which fires its watches. NULL: to the leader's own tree, with hooks. */
+/*
+ * Apply a transaction at @server, which fires its watches. @server NULL = apply it to the leader's own tree, with
+ * hooks.
+ */
 void zkf__apply(struct zkf__tree *t,
                 const struct zkf__txn *txn,
                 struct zkf__server *server);
-/* Answer a read at @server, leaving a watch. */
+/* Answer a read at @server, and set its watch. */
 void zkf__read(struct zkf__server *server, struct zkf__req *req);
 void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req);
 void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn);
@@ -168,7 +176,7 @@ struct zkf__txn *zkf__prepare_multi(struct zkf__req *req);
 void zkf__apply_multi(struct zkf__tree *t,
                       const struct zkf__txn *txn,
                       struct zkf__server *server);
-/* Fill the answer @rc. What it returns is to be freed after the answer. */
+/* Fill in the answer @rc. The caller frees the returned memory after the answer. */
 void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a);
 
 /* --- servers (fake_server.c, fake_leader.c, fake_election.c) --- */
@@ -176,11 +184,11 @@ void zkf__servers_begin(void);
 void zkf__server_request(void *conn, const struct zkf__item *item);
 void zkf__conn_close_at_server(struct zkf__conn *conn);
 void zkf__server_pump(struct zkf__conn *conn);
-/* A request that only the leader can answer, from @server. */
+/* Forward a request that only the leader can answer, from @server. */
 void zkf__forward(struct zkf__server *server, struct zkf__req *req);
 void zkf__touch(struct zkf__server *server, struct zkf__touch touch);
 void zkf__log_append(struct zkf__txn *txn);
-/* All data are gone, at all servers as soon as they are back. None serves now. */
+/* Delete all data, at each server as soon as it is back. No server serves now. */
 void zkf__log_wipe(void);
 void zkf__server_apply(struct zkf__server *server, size_t upto);
 void zkf__from_leader(void *server, const struct zkf__item *item);
@@ -194,7 +202,7 @@ void zkf__drop_pending(void);
 void zkf__server_reset(struct zkf__server *server);
 void zkf__server_timer(void *server);
 void zkf__rearm_expiry(void);
-/* Does this server see a quorum, as the leader or through it? */
+/* Returns whether this server sees a quorum, as the leader or through the leader. */
 bool zkf__leads(const struct zkf__server *server);
 
 /* --- handles (fake_handle.c) --- */
@@ -204,6 +212,6 @@ void *zkf__handle_open(const struct zkr__open_args *args);
 void zkf__handle_send(struct zkf__handle *h, struct zkf__req *req);
 void zkf__handle_rearm(struct zkf__handle *h);
 void zkf__handle_send_auth(struct zkf__handle *h);
-void zkf__handle_drop(struct zkf__handle *h); /* its connection */
+void zkf__handle_drop(struct zkf__handle *h); /* drops the connection */
 
 #endif

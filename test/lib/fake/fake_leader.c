@@ -139,12 +139,12 @@ void zkf__log_wipe(void)
     zkf__apply(&w->head, txn, NULL);
 }
 
-/* --- requests that come to it --- */
+/* --- requests that reach the leader --- */
 
 static void done(struct zkf__server *from, struct zkf__req *req)
 {
     if (zkf__leads(from)) {
-        req->ready = true; /* its server pumps next */
+        req->ready = true; /* its server will send the answer */
         req->zxid = from->tree.zxid;
     } else {
         zkf__channel_put(&from->from_leader,
@@ -237,8 +237,8 @@ void zkf__drop_pending(void)
 }
 
 /*
- * A leader without followers, which does not know that, answers what needs no quorum. If it is not replaced, what it
- * says of sessions counts later on, too, and what it has logged may commit.
+ * A leader without followers that does not know this yet answers all requests that need no quorum. If it is not
+ * replaced, its view of sessions stays valid, and the writes in its log may be committed.
  */
 static void take_alone(struct zkf__server *from, struct zkf__req *req)
 {

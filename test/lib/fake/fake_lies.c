@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers that cannot be. A lie that could be true, such as that another's node is gone, nobody could doubt. */
+/*
+ * Answers that are impossible. Lies that could be true, for example that another client's node is gone, are not used,
+ * because no client could detect them.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +21,7 @@ static const char *some_path(const char *path)
     }
     memcpy(other, path, len);
     if (what == 6) {
-        memcpy(other + len, "1", 2); /* a digit more */
+        memcpy(other + len, "1", 2); /* one more digit */
     } else if (what == 7) {
         other[len - 1] = '\0';
     } else {
@@ -34,7 +37,7 @@ static int64_t some_czxid(void)
     return none[zkf_below(3)];
 }
 
-/* One name more than there are, or one of them changed. */
+/* Adds one name more than there are, or changes one name. */
 static void add_name(struct zkr__answer *a)
 {
     static const char *const texts[] = {"",  "/", "..", "a/0000000000", "\n0000000000",
@@ -48,7 +51,7 @@ static void add_name(struct zkr__answer *a)
     a->names = names;
 }
 
-/* The client's own nodes are missing. */
+/* Hides the client's own nodes. */
 static void hide_names(const struct zkf__handle *h,
                        const struct zkf__req *req,
                        struct zkr__answer *a)

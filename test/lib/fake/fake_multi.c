@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake's transactions: all parts are done, or none. */
+/* The fake's transactions: either all parts are carried out, or none. */
 #include <stdlib.h>
 #include <string.h>
 #include <zookeeper/proto.h>
@@ -81,7 +81,7 @@ void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
     }
 }
 
-/* As the real door: after the nodes, one node is made, set and deleted. */
+/* Like the real door, creates one more node after the others, sets its data and deletes it. */
 void zkf__creates_take(struct zkf__req *req, int client, const struct zkr__op *op)
 {
     req->failed_at = SIZE_MAX;

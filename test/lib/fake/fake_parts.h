@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the fake is made of: requests, things on their way, connections, data. */
+/* The parts of the fake: requests, messages on their way, connections, data. */
 #ifndef ZKT_FAKE_PARTS_H
 #define ZKT_FAKE_PARTS_H
 
@@ -32,11 +32,11 @@ enum {
     ZKF__THROTTLED = -127
 };
 
-/* What travels besides enum zkr__op_kind. */
+/* Messages other than those of enum zkr__op_kind. */
 enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES, ZKF__AUTH };
-/* Parts of a multi that are no requests of their own. */
+/* Parts of a multi that are not requests by themselves. */
 enum { ZKF__CHECK_ONE = 110 };
-/* The session of strangers. */
+/* The session of all strangers. */
 enum { ZKF__STRANGER = 1 };
 
 struct zkf__conn;
@@ -49,7 +49,7 @@ struct zkf__watch {
     const char *path;
     uint32_t hash;
     enum zkf__watch_type type;
-    struct zkf__conn *conn; /* at servers */
+    struct zkf__conn *conn; /* for watches at servers */
 };
 
 struct zkf__req {
@@ -63,21 +63,23 @@ struct zkf__req {
     const void *data;
     size_t data_len;
     bool container, watch;
-    bool ephemeral, sequential; /* of what is created */
-    int version;                /* wanted; below 0 = any */
+    bool ephemeral, sequential; /* properties of the node that is created */
+    int version;                /* expected version; below 0 = any */
     const char *const *paths;
     size_t path_count;
     struct zkf__req *parts;             /* MULTI */
     size_t part_count, first, op_count; /* first, op_count: the caller's parts */
-    size_t failed_at;                   /* MULTI, CHECK refused; else SIZE_MAX */
-    struct zkf__watch *watches;         /* SET_WATCHES */
-    int64_t seen;                       /* SET_WATCHES, CONNECT: last zxid */
-    int64_t timeout;                    /* CONNECT: asked for, then granted */
+    /* Index of the failed part of a MULTI or CHECK; else SIZE_MAX. */
+    size_t failed_at;
+    struct zkf__watch *watches; /* SET_WATCHES */
+    int64_t seen;               /* SET_WATCHES, CONNECT: last zxid */
+    /* CONNECT: first the requested timeout, then the granted one. */
+    int64_t timeout;
     int label;
     struct zkr__asker *asker;
-    /* At the server: the answer can be given; set by the leader. */
+    /* At the server: the answer can be sent. The leader sets this. */
     bool ready;
-    bool unread; /* answered without being looked at */
+    bool unread; /* answered without being processed */
     int rc;
     int64_t zxid, czxid, owner, created_ms;
     const char *out_path;
@@ -90,7 +92,7 @@ struct zkf__req {
     bool out_open, out_empty; /* ACL */
 };
 
-/* Messages on their way, in order. */
+/* A message on its way. Messages stay in order. */
 struct zkf__item {
     struct zkf__item *next;
     int64_t ready;
@@ -110,25 +112,27 @@ struct zkf__channel {
     struct zkf__item *free;
 };
 
-/* Items of connections. */
+/* Items on connections. */
 enum { ZKF__REQUEST, ZKF__REPLY, ZKF__EVENT, ZKF__END };
-/* Items of links between servers. */
+/* Items on links between servers. */
 enum { ZKF__COMMIT, ZKF__LEADER_PING, ZKF__TOUCHES, ZKF__FORWARD, ZKF__DONE };
-/* Items handed to the client. */
+/* Items passed to the client. */
 enum { ZKF__ANSWERED, ZKF__NODE_EVENT, ZKF__SESSION };
 /* Kinds of node events. */
 enum { ZKF__EV_CREATED = 1, ZKF__EV_DELETED, ZKF__EV_CHANGED, ZKF__EV_CHILD };
 
 struct zkf__conn {
-    struct zkf__conn *next;     /* of its server */
-    struct zkf__conn *previous; /* of its client */
+    struct zkf__conn *next;     /* next connection of its server */
+    struct zkf__conn *previous; /* previous connection of its client */
     struct zkf__handle *handle;
     int server;
     int64_t session, timeout;
-    bool at_client, at_server; /* open there */
-    bool orphan, deaf; /* its session is gone; its requests are not even answered */
+    bool at_client, at_server; /* whether each side has it open */
+    /* orphan: its session is gone; deaf: its requests get no answer. */
+    bool orphan, deaf;
     struct zkf__channel up, down;
-    struct zkf__req *inbox, **inbox_tail; /* arrived, unanswered */
+    /* Requests that have arrived and are not answered. */
+    struct zkf__req *inbox, **inbox_tail;
 };
 
 enum zkf__txn_kind {
@@ -146,10 +150,10 @@ enum zkf__txn_kind {
 struct zkf__txn {
     enum zkf__txn_kind kind;
     int64_t zxid;
-    struct zkf_node node;    /* CREATE: all of it; else its path */
+    struct zkf_node node;    /* CREATE: all of it; otherwise only its path */
     int64_t session;         /* CLOSE */
     int number;              /* COUNT */
-    struct zkf__req *req;    /* to be answered, or NULL */
+    struct zkf__req *req;    /* the request to answer, or NULL */
     struct zkf__txn **parts; /* MULTI */
     size_t part_count;
 };

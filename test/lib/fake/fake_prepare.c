@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the fake's leader makes of a write. */
+/* How the fake's leader prepares a write. */
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +86,9 @@ static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__re
     return txn;
 }
 
-/* NULL: there is no such node, or not of that version, and @req has the code. */
+/*
+ * Returns the node of the request, or NULL with the code in @req if there is no such node, or it has another version.
+ */
 static const struct zkf_node *wanted(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *node = zkf__tree_find(t, req->path, req->hash);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One server of the fake: connections, requests in their order, what the leader tells. */
+/* One server of the fake: connections, requests in order, and messages from the leader. */
 #include <string.h>
 
 #include "fake_impl.h"
@@ -30,7 +30,7 @@ void zkf__conn_close_at_server(struct zkf__conn *conn)
     zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
 }
 
-/* The session has another connection here: the old connection counts no more. */
+/* The session has a new connection here, so the old connection no longer counts. */
 static void close_older(const struct zkf__conn *conn, int64_t session)
 {
     struct zkf__conn *next;
@@ -109,7 +109,7 @@ static void reply(struct zkf__conn *conn, struct zkf__req *req)
     }
 }
 
-/* Answers go out in the order of the requests, so a read behind a write waits for the write. */
+/* Answers are sent in the order of the requests, so a read behind a write waits for the write. */
 void zkf__server_pump(struct zkf__conn *conn)
 {
     while (conn->at_server && conn->inbox &&
@@ -135,7 +135,7 @@ static bool welcome(struct zkf__conn *conn, const struct zkf__req *req)
     return true;
 }
 
-/* As ClickHouse Keeper does. Of the new session libzookeeper tells nothing, and closes the connection. */
+/* Behaves like ClickHouse Keeper. libzookeeper does not report the new session, and closes the connection. */
 static bool is_renewed(struct zkf__conn *conn, struct zkf__req *req)
 {
     bool renewed = zkf__w.config.renews && req->session != 0;
@@ -163,7 +163,7 @@ static void grant_timeout(struct zkf__conn *conn, struct zkf__req *req)
     zkf__did.clamped += req->session == 0 && req->timeout != wanted;
 }
 
-/* Credentials pass whatever waits for the leader. That they are taken is not told. */
+/* Credentials overtake requests that wait for the leader. If they are accepted, the client gets no answer. */
 static void take_credentials(struct zkf__conn *conn, struct zkf__req *req)
 {
     if (req->rc != ZKF__OK) {
@@ -172,7 +172,7 @@ static void take_credentials(struct zkf__conn *conn, struct zkf__req *req)
     }
 }
 
-/* All watches in one request, as libzookeeper packs them. */
+/* Returns whether all watches in one request, as libzookeeper packs them, are too long. */
 static bool is_too_long(const struct zkf__req *req)
 {
     int64_t bytes = 0;
@@ -192,8 +192,8 @@ static bool lacks(const struct zkf__req *req)
 }
 
 /*
- * The refusal overtakes the answers of earlier requests. Then libzookeeper does not know it for an answer, and closes the
- * connection by itself.
+ * The refusal overtakes the answers to earlier requests. libzookeeper then does not recognize it as an answer, and
+ * closes the connection itself.
  */
 static void refuse_lacking(struct zkf__conn *conn, struct zkf__req *req)
 {
@@ -206,7 +206,7 @@ static void refuse_lacking(struct zkf__conn *conn, struct zkf__req *req)
 }
 
 /*
- * A server alone refuses what was queued behind the end of the session, and drops what comes later (3.5 and later:
+ * A standalone server refuses requests queued behind the end of the session, and drops later ones (3.5 and later:
  * SessionTrackerImpl.checkSession(), ZooKeeperServer.touch()).
  */
 static void take_of_orphan(struct zkf__conn *conn, struct zkf__req *req)
@@ -228,7 +228,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     struct zkf__conn *conn = ctx;
     struct zkf__server *server = server_of(conn);
     struct zkf__req *req = item->p;
-    if (!conn->at_server) { /* nobody listened when it was opened */
+    if (!conn->at_server) { /* no server was listening when it was opened */
         zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
         return;
     }
@@ -265,7 +265,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     *conn->inbox_tail = req;
     conn->inbox_tail = &req->inbox_next;
-    bool may_wait = req->kind < ZKF__PING; /* a request of the library */
+    bool may_wait = req->kind < ZKF__PING; /* it is a request of the library */
     if (may_wait && zkf__fails(zkf__w.door.throttle)) {
         zkf_trace("fault: server %d is too busy for %d", server->id, req->kind);
         zkf__did.throttled++;
@@ -277,18 +277,18 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     zkf__server_pump(conn);
 }
 
-/* --- what the leader tells --- */
+/* --- messages from the leader --- */
 
 static void answer(struct zkf__req *req)
 {
     req->ready = true;
-    /* Servers before 3.8.1 may forget a write until something else arrives (ZOOKEEPER-4537). */
+    /* Servers before 3.8.1 may forget a write until another message arrives (ZOOKEEPER-4537). */
     if (!zkf__w.config.stalls || zkf_below(64) != 0 || req->kind == ZKF__CONNECT) {
         zkf__server_pump(req->conn);
     }
 }
 
-/* Another connection may have closed it; then the one that is here stays open. */
+/* If another connection has closed the session, the connection here stays open. */
 static void close_session_here(struct zkf__server *server, int64_t session, bool by_us)
 {
     bool may_stay = zkf__w.config.servers == 1 && !zkf__w.config.calm && !by_us;
@@ -342,7 +342,7 @@ void zkf__from_leader(void *ctx, const struct zkf__item *item)
     case ZKF__LEADER_PING:
         tell_touched(server);
         break;
-    default: /* ZKF__DONE */
+    default: /* this is ZKF__DONE */
         if (req->conn->at_server) {
             req->zxid = server->tree.zxid;
             answer(req);
@@ -351,9 +351,9 @@ void zkf__from_leader(void *ctx, const struct zkf__item *item)
     }
 }
 
-/* --- going down and coming up --- */
+/* --- stopping and starting --- */
 
-/* The server has lost its leader, or dies; its connections and what was under way are gone. */
+/* The server has lost its leader or has crashed. Its connections and all messages on their way are gone. */
 void zkf__server_reset(struct zkf__server *server)
 {
     while (server->conns) {

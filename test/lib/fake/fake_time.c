@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake's time, chance, memory and channels. */
+/* The fake's time, randomness, memory and channels. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,18 +67,21 @@ char *zkf__string(const char *text)
     return zkf__copy(text, strlen(text));
 }
 
-/* --- chance --- */
+/* --- randomness --- */
 
 uint64_t zkf_random(void)
 {
-    /* splitmix64: any seed will do */
+    /* The generator is splitmix64, for which any seed is good. */
     uint64_t z = (zkf__w.random += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
-/* In front of the C library's: the GUIDs are of the seed, too, and equal sequence numbers go by them. */
+/*
+ * Replaces the C library's function, so that the GUIDs also depend on the seed. Nodes with equal sequence numbers are
+ * ordered by their GUIDs.
+ */
 ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
     for (size_t i = 0; i < size; i++) {
@@ -112,7 +115,7 @@ void zkf__take_time(int client)
     }
 }
 
-/* Mostly no delay, so that many actors are due at once and any may come first. */
+/* Mostly there is no delay, so that many actors are due at once, and any of them may be first. */
 int64_t zkf__delay(void)
 {
     if (zkf__w.config.calm) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake's data: what each server does with a write, reads, watches. */
+/* The fake's data: how each server applies writes, answers reads, and fires watches. */
 #include <string.h>
 
 #include "fake_impl.h"
@@ -77,10 +77,10 @@ static bool take_watch(struct zkf__watch **at, const char *path, uint32_t hash)
 }
 
 /*
- * Watches of @type on @node fire and are gone; for a deletion, a connection is told once. Since the mend of
- * CVE-2024-23944 the event of a node that the client may not read is not sent, though the watch is gone:
- * WatchManager.triggerWatch() takes it out of its table, and NIOServerCnxn.process(event, znodeAcl) drops the event.
- * Events told by setWatches() are not checked so.
+ * Fires and removes the watches of @type on @node. For a deletion, each connection is notified once. Since the fix of
+ * CVE-2024-23944, servers withhold the event of a node that the client may not read, although they remove the watch:
+ * WatchManager.triggerWatch() removes it from its table, and NIOServerCnxn.process(event, znodeAcl) drops the event.
+ * Events sent by setWatches() are not checked in this way.
  */
 static void fire(struct zkf__server *server,
                  enum zkf__watch_type type,
@@ -93,8 +93,10 @@ static void fire(struct zkf__server *server,
     const char *path = node->path;
     bool lapses = zkf__w.lapses != 0 &&
                   (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
-    /* Who is not told that a directory has ended, or has changed, which uses the same watch up, can do nothing about it
-     * for a while: see children_cache.h. */
+    /*
+     * A client that is not notified when a directory was deleted, or changed (which uses up the same watch), cannot do
+     * anything about that for a while. See children_cache.h.
+     */
     bool guards = type == ZKF__DATA && node->creates > 0;
     bool hushed =
         zkf__w.config.hushes && !guards && (lapses || (node->forbidden & ZKF_READ));
@@ -135,7 +137,7 @@ void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn)
     }
 }
 
-/* A client is back: watches of what has changed meanwhile fire now, the others are set again. */
+/* A client has reconnected. Watches of nodes that have changed meanwhile fire now, and the others are set again. */
 void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req)
 {
     for (const struct zkf__watch *w = req->watches; w; w = w->next) {
@@ -174,8 +176,8 @@ int zkf__next_number(const struct zkf_node *parent)
 }
 
 /*
- * The number of the next child. Servers only ever raise it, so past the largest it stands still; but for children that
- * are not applied yet the leader counts on, and wraps.
+ * Computes the number of the next child. Servers only raise the number, so beyond the largest value it stays the same.
+ * But for children that are not applied yet, the leader continues to count, and wraps around.
  */
 static void count_create(struct zkf_node *parent)
 {
@@ -227,7 +229,7 @@ static void apply_delete(struct zkf__tree *t,
     fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent);
 }
 
-/* Each server deletes the nodes of a session in an order of its own. */
+/* Each server deletes the nodes of a session in its own order. */
 static void
 apply_close(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server)
 {
@@ -324,9 +326,9 @@ void zkf__apply(struct zkf__tree *t,
 static void list_names(const struct zkf__tree *t, struct zkf__req *req, int children)
 {
     size_t len = strlen(req->path);
-    len -= len == 1; /* the root is its slash */
+    len -= len == 1; /* the path of the root is just its slash */
     req->names = zkf__alloc((size_t)children * sizeof(*req->names));
-    /* Servers list in no order. */
+    /* Servers list children in an arbitrary order. */
     size_t turn = (size_t)zkf_below(children);
     for (const struct zkf_node *node = t->first; node; node = node->next) {
         if (strncmp(node->path, req->path, len) == 0 && node->path[len] == '/' &&

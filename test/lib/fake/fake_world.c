@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake's beginning and end, its clients, and what a test does to them. */
+/* How the fake begins and ends, its clients, and the actions of tests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +129,10 @@ bool zkf_cut(int client, enum zkf_cut cut)
         break;
     }
     zkf_trace("fault: client %d is cut (%d)", client, (int)cut);
-    /* Nothing more comes down. What is on its way up arrives, and then the end of the connection. */
+    /*
+     * No further message reaches the client. Messages on the way to the server arrive, and then the end of the
+     * connection.
+     */
     zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
     return true;
 }
@@ -142,7 +145,7 @@ void zkf_blackhole(int client, bool on)
     }
     zkf_trace("fault: client %d hears %s", client, on ? "nothing" : "again");
     c->blackhole = on;
-    /* What was sent by old connections arrives, too, when the network is back. */
+    /* When the network is back, messages that old connections sent arrive, too. */
     for (struct zkf__conn *conn = c->conns; conn; conn = conn->previous) {
         zkf__channel_block(&conn->up, on);
         zkf__channel_block(&conn->down, on);
@@ -185,7 +188,7 @@ static bool can_write(void)
     return zkf__w.leader >= 0 && !zkf__w.servers[zkf__w.leader].isolated;
 }
 
-/* @owner: of a node made under this very name; -1 = as @kind says. */
+/* @owner is for a node with exactly this name. -1 = as @kind determines. */
 static bool stranger_makes(int kind, const char *path, int64_t owner)
 {
     if (!can_write()) {
@@ -291,7 +294,7 @@ long zkf_reap(void)
         next = node->next;
         if (node->container && node->creates > 0 && node->children == 0) {
             count += zkf_stranger_delete(node->path);
-            next = zkf__w.head.first; /* others may have moved */
+            next = zkf__w.head.first; /* the other nodes may have moved */
         }
         if (!can_write()) {
             break;

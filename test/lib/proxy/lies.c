@@ -8,10 +8,10 @@
 #include "raw_impl.h"
 
 enum { OP_CONNECT = 0, OP_MULTI = 14, OP_CREATE2 = 15, OP_CHILDREN2 = 12 };
-/* Offsets in a frame: behind its length, in the answer to a connect request, and behind a header. */
+/* Offsets in a frame: after its length, in the answer to a connect request, and after a header. */
 enum { LENGTH = 4, TIMEOUT = 8, SESSION = 12, CODE = 16, BODY = 20 };
 enum { UNIMPLEMENTED = -6 };
-/* In a Stat. */
+/* Offsets in a Stat. */
 enum { STAT = 68, STAT_CZXID = 0, STAT_OWNER = 44 };
 
 static zkt_packet part(unsigned char *frame, size_t from, size_t until)
@@ -25,7 +25,7 @@ static size_t size_of(const zkt_packet *p)
     return (size_t)(p->at - p->start);
 }
 
-/* Bytes of the buffer at the beginning of the body, with its length. */
+/* Returns the size of the buffer at the beginning of the body, including its length. */
 static size_t first_buffer(unsigned char *frame, size_t size)
 {
     zkt_packet p = part(frame, BODY, size);
@@ -55,7 +55,7 @@ static size_t put_path(unsigned char *frame, size_t size, size_t room, const cha
     return size_of(&p);
 }
 
-/* In place of the ten digits at the end of the path. */
+/* Replaces the ten digits at the end of the path. */
 static size_t
 put_digits(unsigned char *frame, size_t size, size_t room, const char *text)
 {
@@ -68,7 +68,7 @@ put_digits(unsigned char *frame, size_t size, size_t room, const char *text)
     return put_path(frame, size, room, path);
 }
 
-/* @text: NULL = none. */
+/* @text NULL = no names. */
 static size_t
 put_names(unsigned char *frame, size_t size, size_t room, const char *text)
 {
@@ -83,7 +83,10 @@ put_names(unsigned char *frame, size_t size, size_t room, const char *text)
     return size_of(&p);
 }
 
-/* The end of the first result, which is of a create, an error, or of an operation that answers nothing else. */
+/*
+ * Puts an end after the first result, which is the result of a create, an error, or the result of an operation without
+ * a body.
+ */
 static size_t put_end(unsigned char *frame, size_t size)
 {
     enum { HEADER = 9 };
@@ -102,7 +105,7 @@ static size_t put_end(unsigned char *frame, size_t size)
     return size_of(&p);
 }
 
-/* Returns the new size; 0 = not an answer to lie about. */
+/* Returns the new size, or 0 if this is not an answer to lie about. */
 static size_t
 tell(const struct zkt_lie *lie, int op, unsigned char *frame, size_t size, size_t room)
 {

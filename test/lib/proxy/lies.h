@@ -6,34 +6,35 @@
 
 #include "proxy.h"
 
-/* A proxy whose server lies: answers are changed, on their way to libzookeeper, into what cannot be. */
+/* A proxy whose server lies: on their way to libzookeeper, answers are changed into impossible ones. */
 
 enum zkt_lie_kind {
-    ZKT_LIE_TIMEOUT,  /* a connection has this session timeout: number */
-    ZKT_LIE_SESSION,  /* a connection has this session: number */
-    ZKT_LIE_PATH,     /* the new node is at this path: text */
-    ZKT_LIE_DIGITS,   /* the number of the new node reads so: text */
-    ZKT_LIE_CZXID,    /* the new node was made by this transaction: number */
-    ZKT_LIE_OWNER,    /* the new node belongs to this session: number */
-    ZKT_LIE_CODE,     /* the create has failed with this code: number */
-    ZKT_LIE_REFUSED,  /* a request by this op has failed with this code: number */
-    ZKT_LIE_UNKNOWN,  /* the server knows no operation that makes a node */
-    ZKT_LIE_FEW,      /* a transaction has but one result */
-    ZKT_LIE_NAMES,    /* the only child is this: text */
+    ZKT_LIE_TIMEOUT,  /* number: the session timeout of a connection */
+    ZKT_LIE_SESSION,  /* number: the session of a connection */
+    ZKT_LIE_PATH,     /* text: the path of the new node */
+    ZKT_LIE_DIGITS,   /* text: the digits of the number of the new node */
+    ZKT_LIE_CZXID,    /* number: the transaction that created the new node */
+    ZKT_LIE_OWNER,    /* number: the session that owns the new node */
+    ZKT_LIE_CODE,     /* number: the code with which the create has failed */
+    ZKT_LIE_REFUSED,  /* number: the code with which a request of this op failed */
+    ZKT_LIE_UNKNOWN,  /* the server lacks all operations that create a node */
+    ZKT_LIE_FEW,      /* a transaction has only one result */
+    ZKT_LIE_NAMES,    /* text: the only child */
     ZKT_LIE_NO_NAMES, /* there are no children */
-    ZKT_LIE_NO_STRANGER /* a node of another session is not there when it is read; ours: number */
+    /* A read does not find a node of another session than ours (number). */
+    ZKT_LIE_NO_STRANGER
 };
 
 struct zkt_lie {
     enum zkt_lie_kind kind;
     const char *text;
     int64_t number;
-    int op;          /* of the protocol */
-    int times;       /* at most; 0 = always */
-    atomic_int told; /* so far */
+    int op;          /* operation of the protocol */
+    int times;       /* how often at most; 0 = always */
+    atomic_int told; /* how often so far */
 };
 
-/** Tell @lie from now on; @lie lives as long as it is told. NULL = the truth. */
+/** Tell @lie from now on. @lie must last as long as it is told. NULL = tell the truth. */
 void zkt_proxy_lie(zkt_proxy *p, struct zkt_lie *lie);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Habits of servers that are not ZooKeeper, by a session that is not the library's. */
+/* Tests habits of servers other than ZooKeeper, with a session that is not the library's. */
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -55,7 +55,7 @@ static void put_acl(zkt_packet *p)
     zkt_put_text(p, "anyone");
 }
 
-/* What a create, createContainer or createTTL asks for. */
+/* Appends the fields of a create, createContainer or createTTL. */
 static void put_node(zkt_packet *p, int op, const char *path)
 {
     zkt_raw_put_path(session, p, path);
@@ -91,7 +91,7 @@ static int64_t bytes_to_server(void)
     return zkt_proxy_counters(proxy).bytes[ZKT_TO_SERVER];
 }
 
-/* How many bytes a create of a name of one letter has. */
+/* Returns the size of a create of a node whose name has one letter. */
 static int64_t size_of_create(const char *name)
 {
     const int64_t before = bytes_to_server();
@@ -99,7 +99,7 @@ static int64_t size_of_create(const char *name)
     return bytes_to_server() - before;
 }
 
-/* The next message is -6 for @xid. */
+/* Expects that the next message is -6 for @xid. */
 static void expect_refusal(int32_t xid, int64_t deadline)
 {
     zkt_packet answer;
@@ -111,8 +111,8 @@ static void expect_refusal(int32_t xid, int64_t deadline)
 }
 
 /*
- * A create, @op and another create all are at the proxy before it reads: the first is executed, its answer is lost, and
- * of the others the server hears nothing. The session goes on.
+ * A create, @op and another create are all at the proxy before it reads them. The first is executed, but its answer is
+ * lost, and the server receives none of the others. The session goes on.
  */
 static void ends_at(int op, bool refused)
 {
@@ -146,7 +146,7 @@ static void works(int op)
     assert_int_equal(zkt_delete(zkt_servers(), zkt_child("f")), ZKT_OK);
 }
 
-/* Without habits all is known, and so it is again without them. */
+/* Without habits, all operations are known, also after habits were set and removed. */
 ZKT_CASE(habits_end_when_they_are_set_anew)
 {
     begin(0);
@@ -154,13 +154,13 @@ ZKT_CASE(habits_end_when_they_are_set_anew)
     works(ZKT_OP_CREATE_CONTAINER);
     zkt_proxy_habits(proxy, ZKR_TEST_NO_CREATE2);
     ends_at(OP_CREATE2, false);
-    zkt_proxy_heal(proxy); /* of faults */
+    zkt_proxy_heal(proxy); /* counts of faults */
     ends_at(OP_CREATE2, false);
     zkt_proxy_habits(proxy, 0);
     works(OP_CREATE2);
 }
 
-/* A habit of with_server is met by who connects to zkt_servers(), but not by what tests do themselves. */
+/* The habit of with_server affects connections to zkt_servers(), but not the requests that tests make directly. */
 ZKT_CASE(a_habit_between_takes_effect)
 {
     const bool between = getenv("ZKR_TEST_DIRECT") != NULL; /* lib.habits@no_create2 */
@@ -170,7 +170,7 @@ ZKT_CASE(a_habit_between_takes_effect)
                      ZKT_OK);
 }
 
-/* Neither create2 nor containers; or no containers alone. */
+/* The server lacks both create2 and containers, or only containers. */
 ZKT_CASE(what_is_not_known_ends_the_connection)
 {
     begin(ZKR_TEST_NO_CREATE2);
@@ -183,7 +183,7 @@ ZKT_CASE(what_is_not_known_ends_the_connection)
     works(OP_CREATE2);
 }
 
-/* The same with an answer, ahead of one that is due. */
+/* The same with an answer, which is sent ahead of one that is due. */
 ZKT_CASE(what_is_not_known_is_refused_out_of_turn)
 {
     begin(ZKR_TEST_NO_CREATE2 | ZKR_TEST_REFUSES);
@@ -194,7 +194,10 @@ ZKT_CASE(what_is_not_known_is_refused_out_of_turn)
     works(OP_CREATE2);
 }
 
-/* What comes back gets a new session, and the old one is there all the same, also for who asks the server itself. */
+/*
+ * A client that reconnects gets a new session, but its old session still exists, and can be used through the server
+ * itself.
+ */
 ZKT_CASE(a_connection_gets_a_new_session)
 {
     int rc = ZKT_OK;
@@ -224,7 +227,7 @@ ZKT_CASE(a_connection_gets_a_new_session)
     assert_int_equal(zkt_raw_id(session), kept);
 }
 
-/* Without a leader nobody gets a session, and nobody loses one. */
+/* Without a leader, no client gets a session, and none loses one. */
 ZKT_CASE(a_server_without_a_leader_gives_session_0)
 {
     begin(0);
@@ -259,7 +262,7 @@ enum {
 };
 enum { STAT_SIZE = 68, HEADER_SIZE = 9 };
 
-/* What stands behind the path in a request about a node that is there. */
+/* Appends the fields after the path in a request about an existing node. */
 static void put_rest(zkt_packet *p, int op)
 {
     if (op == ZKT_OP_SET) {
@@ -282,7 +285,7 @@ static int32_t last_cversion(const zkt_packet *reply)
     return st.cversion;
 }
 
-/* As the answer to @op has it. */
+/* Returns the cversion in the answer to @op. */
 static int32_t cversion_by(int op, const char *path)
 {
     zkt_packet p = zkt_raw_request(session, op, 512), reply;
@@ -292,7 +295,7 @@ static int32_t cversion_by(int op, const char *path)
     return last_cversion(&reply);
 }
 
-/* All answers that have it say that it is @want. */
+/* Checks that all answers with a cversion have @want. */
 static void cversion_is(const char *path, int32_t want)
 {
     const int ops[] = {ZKT_OP_EXISTS,  ZKT_OP_GET, ZKT_OP_SET,
@@ -307,7 +310,7 @@ static int set(const char *name)
     return zkt_raw_set(session, zkt_child(name), "x", 1);
 }
 
-/* Data of a child that is set raises the counter of the parent, and of no other node. It did not before. */
+/* Setting the data of a child raises the counter of the parent, and of no other node, but not without the habit. */
 ZKT_CASE(changes_of_children_count)
 {
     begin(0);
@@ -324,7 +327,7 @@ ZKT_CASE(changes_of_children_count)
     assert_int_equal(set("a/none"), ZKT_NONODE);
     cversion_is(zkt_child("a"), 4);
     cversion_is(zkt_child("a/b"), 0);
-    cversion_is(zkt_child("a"), 5); /* b was set to ask for its Stat */
+    cversion_is(zkt_child("a"), 5); /* b was set in order to get its Stat */
     assert_int_equal(make("a/c"), ZKT_OK);
     cversion_is(zkt_child("a"), 6);
     zkt_proxy_habits(proxy, 0);
@@ -341,7 +344,7 @@ static int32_t cversion_at_server(const char *path)
     return st.cversion;
 }
 
-/* The root counts, too, and a node that is made again begins anew. */
+/* The root counts, too, and a node that is created again starts from the beginning. */
 ZKT_CASE(changes_are_those_of_one_node)
 {
     begin(ZKR_TEST_COUNTS_CHANGES);
@@ -354,7 +357,7 @@ ZKT_CASE(changes_are_those_of_one_node)
     cversion_is(zkt_child("a"), 0);
     for (int n = 1; n <= 2; n++) {
         assert_int_equal(zkt_raw_set(session, "/t", "", 0), ZKT_OK);
-        /* Others may make nodes there meanwhile. */
+        /* Other programs may create nodes there meanwhile. */
         ZKT_EVENTUALLY(cversion_by(ZKT_OP_EXISTS, "/") - cversion_at_server("/") == n,
                        5000);
     }
@@ -380,7 +383,7 @@ static void put_create(zkt_packet *p, int op, const char *name)
     put_node(p, op, zkt_child(name));
 }
 
-/* A delete or a check of any version. */
+/* Appends the fields of a delete or a check of any version. */
 static void put_of_any(zkt_packet *p, int op, const char *name)
 {
     put_op(p, op, false);
@@ -394,7 +397,7 @@ static int transact(zkt_packet *p, zkt_packet *reply)
     return zkt_raw_call(session, p, session->xid, reply);
 }
 
-/* So do those of transactions, if they succeed. */
+/* Changes in transactions count, too, if they succeed. */
 ZKT_CASE(changes_of_transactions_count)
 {
     zkt_packet reply;
@@ -412,7 +415,7 @@ ZKT_CASE(changes_of_transactions_count)
     put_set(&p, "a");
     assert_int_equal(transact(&p, &reply), ZKT_OK);
     reply.end -= HEADER_SIZE;
-    assert_int_equal(last_cversion(&reply), 7); /* of five changes; and two */
+    assert_int_equal(last_cversion(&reply), 7); /* five changes and two more */
     cversion_is(zkt_child("a"), 7);
     p = zkt_raw_request(session, OP_MULTI, 4096);
     put_set(&p, "a/b");

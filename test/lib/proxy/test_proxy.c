@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proxy's parts, one by one, by a session that is not the library's. */
+/* Tests the parts of the proxy, one by one, with a session that is not the library's. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static int look(void)
     return zkt_raw_exists(session, zkt_path(), false, NULL);
 }
 
-/* Also called in the proxy's thread, so not with zkt_child(). */
+/* Also called in the proxy's thread, so it cannot use zkt_child(). */
 static bool made(const char *name)
 {
     char text[256];
@@ -48,7 +48,7 @@ static bool made(const char *name)
     return zkt_exists(zkt_servers(), text);
 }
 
-/* The session was reset; through the proxy it goes on. */
+/* The session was reset, and continues through the proxy. */
 static void resume(void)
 {
     int rc = ZKT_OK;
@@ -59,7 +59,7 @@ static void resume(void)
     session = s;
 }
 
-/* Requests, replies, events and pings are told apart and counted. */
+/* Requests, replies, events and pings are distinguished and counted. */
 ZKT_CASE(frames_are_counted)
 {
     begin();
@@ -78,7 +78,7 @@ ZKT_CASE(frames_are_counted)
     assert_int_equal(zkt_proxy_triggered(proxy), 0);
 }
 
-/* What is no frame passes too: four-letter words, and large frames as a whole. */
+/* Data that are not frames pass, too: four-letter words, and large frames as a whole. */
 ZKT_CASE(words_and_large_frames_pass)
 {
     begin();
@@ -96,7 +96,7 @@ ZKT_CASE(words_and_large_frames_pass)
     free(data);
 }
 
-/* The one before the n-th request is answered; the n-th is executed or not, always. */
+/* The request before the n-th is always answered, and the n-th is always executed, or never. */
 ZKT_CASE(faults_strike_the_nth_request)
 {
     begin();
@@ -131,7 +131,7 @@ ZKT_CASE(faults_strike_the_nth_request)
     ZKT_BECOMES(zkt_proxy_counters(proxy).open, 1, 5000);
 }
 
-/* Of two requests sent at once the first is executed also when the second is cut. */
+/* If two requests are sent at once, the first is executed even if the second is cut. */
 ZKT_CASE(requests_before_the_cut_reach_the_server)
 {
     begin();
@@ -140,7 +140,7 @@ ZKT_CASE(requests_before_the_cut_reach_the_server)
         char second[32];
         (void)snprintf(first, sizeof first, "first%d", i);
         (void)snprintf(second, sizeof second, "second%d", i);
-        /* Both are there when the proxy looks. */
+        /* Both requests are there when the proxy reads. */
         zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
         zkt_proxy_cut_before_request(proxy, 2);
         const zkt_node a = {.path = zkt_child(first)};
@@ -155,7 +155,7 @@ ZKT_CASE(requests_before_the_cut_reach_the_server)
     }
 }
 
-/* An orphaned connection stays open at the server and ends when healed. */
+/* An orphaned connection stays open at the server, and ends when the proxy heals. */
 ZKT_CASE(orphan_leaves_the_server_alone)
 {
     begin();
@@ -215,7 +215,7 @@ static void *create_in_thread(void *arg)
     return NULL;
 }
 
-/* The hook sees each request before the server does, and may inject faults. */
+/* The hook is called before the server receives the request, and may inject faults. */
 ZKT_CASE(hook_comes_before_the_server)
 {
     begin();

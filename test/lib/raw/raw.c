@@ -59,7 +59,7 @@ int zkt_raw_delete(zkt_raw *s, const char *path)
     return zkt_raw_call(s, &p, s->xid, &reply);
 }
 
-/* A request that is a path and a watch flag. */
+/* Sends a request that consists of a path and a watch flag. */
 static int ask(zkt_raw *s, int32_t op, const char *path, bool watch, zkt_packet *reply)
 {
     zkt_packet p = zkt_raw_request(s, op, strlen(path));
@@ -144,7 +144,7 @@ int zkt_raw_children(zkt_raw *s, const char *path, bool watch, zkt_list *list)
         if (copy == NULL) {
             return ZKT_LOST;
         }
-        memcpy(copy, name, length); /* strndup() may look one byte further */
+        memcpy(copy, name, length); /* strndup() may read one byte beyond the name */
         list->name[list->count++] = copy;
     }
     return list->name != NULL ? ZKT_OK : ZKT_LOST;
@@ -176,7 +176,7 @@ int zkt_raw_auth(zkt_raw *s, const char *scheme, const char *cert)
 
 enum { ONCE_MS = 10000 };
 
-/* End a one-shot; the request's own result is what counts. */
+/* Ends a one-shot. Returns the result of the request itself. */
 static int done(zkt_raw *s, int rc)
 {
     (void)zkt_raw_close(s);

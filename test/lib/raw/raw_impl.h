@@ -7,7 +7,7 @@
 
 #include "raw.h"
 
-/* What raw_session.c (packets, sessions) and raw.c (requests) share. */
+/* Shared by raw_session.c (packets, sessions) and raw.c (requests). */
 
 enum {
     ZKT_OP_CREATE = 1,
@@ -24,7 +24,7 @@ enum {
 };
 enum { ZKT_XID_EVENT = -1, ZKT_XID_PING = -2, ZKT_XID_AUTH = -4 };
 
-/* A packet that is written or read: position and end. @bad: it ran over. */
+/* A packet that is being written or read, with the position and the end. @bad: the end was passed. */
 typedef struct zkt_packet {
     unsigned char *at;
     unsigned char *end;
@@ -39,12 +39,12 @@ struct zkt_raw {
     int64_t wait_ms;
     int events;
     unsigned char passwd[16];
-    char hosts[256]; /* to be settled at the end, or empty */
+    char hosts[256]; /* the hosts to settle at the end, or empty */
     char chroot[256];
     unsigned char *in;
 };
 
-/* ---- jute: how fields stand in a packet -------------------------------------------- */
+/* ---- jute: the encoding of fields in a packet ------------------------------------------ */
 
 static inline void zkt_put(zkt_packet *p, const void *data, size_t size)
 {
@@ -141,27 +141,27 @@ static inline void zkt_take_stat(zkt_packet *p, zkt_stat *out)
     }
 }
 
-/* ---- in raw_session.c -------------------------------------------------------------- */
+/* ---- functions of raw_session.c -------------------------------------------------------- */
 
-/** Begin a request; its xid is s->xid. @room: bytes of paths and data it will need. */
+/** Begin a request with the xid s->xid. @room is how many bytes of paths and data it will need. */
 zkt_packet zkt_raw_request(zkt_raw *s, int32_t op, size_t room);
 
-/** Begin a packet; the caller writes xid and operation. */
+/** Begin a packet. The caller writes xid and operation. */
 zkt_packet zkt_raw_begin(size_t room);
 
 /** Append the chroot and @path. */
 void zkt_raw_put_path(const zkt_raw *s, zkt_packet *p, const char *path);
 
 /**
- * Send @request, wait for the reply with @xid; events on the way are counted. Returns the
- * server's code; @reply is the body, valid until the next call.
+ * Send @request, and wait for the reply with @xid. Watch events that arrive meanwhile are counted. Returns the server's
+ * code. @reply is the body, valid until the next call.
  */
 int zkt_raw_call(zkt_raw *s, zkt_packet *request, int32_t xid, zkt_packet *reply);
 
 /** Send @request. Its reply will be skipped. */
 int zkt_raw_send(zkt_raw *s, zkt_packet *request);
 
-/** The next packet, whatever it is. */
+/** Receive the next packet of any kind. */
 int zkt_raw_receive(zkt_raw *s, zkt_packet *p, int64_t deadline);
 
 #endif

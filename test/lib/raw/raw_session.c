@@ -26,7 +26,7 @@ static int lost(zkt_raw *s)
     return ZKT_LOST;
 }
 
-/* Start a packet; its length is filled in by finish(). NULL memory makes it bad. */
+/* Starts a packet. finish() fills in its length. If memory runs out, the packet is bad. */
 zkt_packet zkt_raw_begin(size_t room)
 {
     zkt_packet p = {.start = malloc(room + 512)};
@@ -65,7 +65,7 @@ static zkt_packet ping(void)
     return p;
 }
 
-/* Servers can forget a write, or the end of a session, until something else arrives (ZOOKEEPER-4537). */
+/* Servers may forget a write, or the end of a session, until another message arrives (ZOOKEEPER-4537). */
 static void nudge_while_silent(zkt_raw *s, int64_t deadline)
 {
     enum { PATIENCE_MS = 1000 };
@@ -77,7 +77,7 @@ static void nudge_while_silent(zkt_raw *s, int64_t deadline)
     }
 }
 
-/* The next packet; it stays valid until the next call. */
+/* Receives the next packet, which is valid until the next call. */
 int zkt_raw_receive(zkt_raw *s, zkt_packet *p, int64_t deadline)
 {
     unsigned char head[4];
@@ -97,7 +97,7 @@ int zkt_raw_receive(zkt_raw *s, zkt_packet *p, int64_t deadline)
     return ZKT_OK;
 }
 
-/* Send @request, whose header has @xid, and wait for the reply: its code and body. */
+/* Sends @request, whose header has @xid, and waits for the reply. Returns its code and body. */
 int zkt_raw_call(zkt_raw *s, zkt_packet *request, int32_t xid, zkt_packet *reply)
 {
     const int64_t deadline = zkt_now_ms() + s->wait_ms;

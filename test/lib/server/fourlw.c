@@ -42,7 +42,7 @@ enum zkr__test_mode zkt_mode(const char *host)
     return zkt_mode_within(host, WAIT_MS);
 }
 
-/* The last transaction that the server has applied. -1: it does not serve. */
+/* Returns the last transaction that the server has applied, or -1 if it does not serve. */
 static int64_t applied(const char *host)
 {
     char *text = zkt_4lw_text(host, "srvr", SETTLE_MS);
@@ -53,7 +53,7 @@ static int64_t applied(const char *host)
     return zxid;
 }
 
-/* Before a server reports a write as applied, it has fired the watches. */
+/* A server fires the watches of a write before it reports the write as applied. */
 static void settle_one(const char *host, int64_t zxid, int64_t newest)
 {
     const int64_t begin = zkt_now_ms();
@@ -84,8 +84,8 @@ void zkt_settle(const char *hosts)
 }
 
 /*
- * What those servers say that answer: each has its own, and the sum counts (@sum); or all have the same in time.
- * @n: of the next server; -1 = no answer.
+ * Combines the counts of the servers that answer. With @sum, each has its own count, and the sum is returned. Otherwise
+ * all will have the same count in time. @n is the count of the next server, or -1 if it did not answer.
  */
 static int64_t taken_with(int64_t count, int64_t n, bool sum)
 {
@@ -114,7 +114,7 @@ int64_t zkt_ephemerals(const char *hosts)
     return count_by(hosts, "zk_ephemerals_count", false);
 }
 
-/* Is the line @root, or a path below it? */
+/* Returns whether the line is @root, or a path below it. */
 static bool below(const char *line, const char *root)
 {
     const size_t length = strlen(root);
@@ -123,7 +123,10 @@ static bool below(const char *line, const char *root)
             (length > 0 && root[length - 1] == '/'));
 }
 
-/* Counts lines of an answer: with @owners the indented lines behind a path (wchp), else indented paths (dump). */
+/*
+ * Counts lines of an answer. With @owners, these are the indented lines after a path (wchp), otherwise indented paths
+ * (dump).
+ */
 static int64_t count_lines(char *text, const char *root, bool owners)
 {
     int64_t n = 0;
@@ -168,7 +171,7 @@ int64_t zkt_ephemerals_under(const char *hosts, const char *path)
     return count_under(hosts, path, "dump", false);
 }
 
-/* In an answer to wchp. */
+/* Counts in an answer to wchp. */
 static int64_t others_at(char *text, const char *path, int64_t session_id)
 {
     const size_t length = strlen(path);
@@ -200,7 +203,7 @@ int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id
     return sum;
 }
 
-/* The line of "cons" for a session; for 0, of every session. */
+/* Reads @field in the lines of "cons", for one session or, if @session_id is 0, for every session. */
 static int64_t cons(const char *hosts, int64_t session_id, const char *field)
 {
     char host[HOST_MAX];

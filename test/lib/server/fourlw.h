@@ -7,53 +7,58 @@
 
 #include "testing/net.h"
 
-/* Four-letter words. @host is the first entry of a connection string; of @hosts every entry is asked. An answer may
- * take 2 s. */
+/*
+ * Four-letter words. @host is the first entry of a connection string, and @hosts means that every entry is queried. An
+ * answer may take 2 s.
+ */
 
 #define ZKT_MODE_NONE ZKR__TEST_NONE
 #define ZKT_MODE_STANDALONE ZKR__TEST_STANDALONE
 #define ZKT_MODE_LEADER ZKR__TEST_LEADER
 #define ZKT_MODE_FOLLOWER ZKR__TEST_FOLLOWER
 
-/** The answer, to be freed, or NULL. */
+/** Returns the answer, which the caller frees, or NULL. */
 #define zkt_4lw_text zkr__test_ask
 
-/** The answer in @buf, cut to fit. Returns its full length or -1. */
+/** Writes the answer to @buf, truncated to fit. Returns its full length, or -1. */
 int zkt_4lw(const char *host, const char *word, char *buf, size_t size);
 
-/** The value of a line of "mntr", such as "zk_watch_count", or -1. */
+/** Returns the value of a line of "mntr", such as "zk_watch_count", or -1. */
 int64_t zkt_mntr(const char *host, const char *key);
 
 enum zkr__test_mode zkt_mode(const char *host);
 #define zkt_mode_within zkr__test_mode
 
 /**
- * With several servers in @hosts, wait until each of them that answers has applied every write that one of them has
- * acknowledged; for 1 s at most for each.
+ * With several servers in @hosts, waits until each server that answers has applied every write that any of them has
+ * acknowledged, but for at most 1 s for each.
  */
 void zkt_settle(const char *hosts);
 
-/* The next five settle first: a server that lags still has the nodes and watches of a hold that is over. */
+/*
+ * The next five functions settle first, because a server that lags still has the nodes and watches of a hold that is
+ * over.
+ */
 
-/** Watches at all @hosts that answer; -1: none does. */
+/** Returns the number of watches at all @hosts that answer, or -1 if none does. */
 int64_t zkt_watch_count(const char *hosts);
 
-/** The most ephemeral nodes that any of @hosts has, or -1. */
+/** Returns the largest number of ephemeral nodes that any of @hosts has, or -1. */
 int64_t zkt_ephemerals(const char *hosts);
 
-/** The same, only at @path (below the chroot) and under it. */
+/** Like the two functions above, but only at @path (below the chroot) and under it. */
 int64_t zkt_watches_under(const char *hosts, const char *path);
 int64_t zkt_ephemerals_under(const char *hosts, const char *path);
 
-/** Sessions that watch the node at @path, but for this one. */
+/** Returns the number of sessions that watch the node at @path, except this one. */
 int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id);
 
-/** Sessions with a connection, at all @hosts. */
+/** Returns the number of sessions with a connection, at all @hosts. */
 int64_t zkt_connections(const char *hosts);
 
 /**
- * Packets received from, or sent to, the present connection of a session, with its connect request and pings; -1: no
- * server has a connection of the session.
+ * Return the number of packets received from, or sent to, the current connection of a session, including its connect
+ * request and pings, or -1 if no server has a connection of the session.
  */
 int64_t zkt_cons_received(const char *hosts, int64_t session_id);
 int64_t zkt_cons_sent(const char *hosts, int64_t session_id);

@@ -13,7 +13,7 @@
 static zkt_server *shared;
 static char shared_hosts[1024];
 
-/* Containers stay unless a case asks otherwise, as a path may be empty between two looks of a case. */
+/* Containers stay unless a case requests otherwise, because a path may be empty between two checks of a case. */
 static zkt_server_options sized(const zkt_server_options *o)
 {
     enum { DAY_MS = 86400000 };
@@ -104,7 +104,7 @@ int zkt_ensemble_wait(const zkt_ensemble *e, int64_t timeout_ms)
     return leader;
 }
 
-/* ---- the server a program shares --------------------------------------------------- */
+/* ---- the server that the cases of a program share -------------------------------------- */
 
 const char *zkt_servers(void)
 {

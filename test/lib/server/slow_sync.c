@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slow disk for a server: preloaded, it makes each fsync() and fdatasync() take as many milliseconds longer as the file
- * $ZKT_SLOW_SYNC says at that time.
+ * A slow disk for a server. If this library is preloaded, each fsync() and fdatasync() takes longer by the number of
+ * milliseconds in the file $ZKT_SLOW_SYNC at that time.
  */
 #include <dlfcn.h>
 #include <stdio.h>

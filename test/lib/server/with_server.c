@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * with_server [--habit NAME] COMMAND [ARGUMENT...]: runs the command with a server in $ZKR_SERVERS, unless that is set already. All
- * test programs of the command share the server, whose start is most of what a test program costs alone. The server
- * ends with the command, and the status is the command's.
+ * with_server [--habit NAME] COMMAND [ARGUMENT...]: runs the command with a server in $ZKR_SERVERS, unless that
+ * variable is already set. All test programs of the command share the server, because its start would take most of the
+ * time of a test program. The server ends with the command, and the exit status is the command's.
  *
- * --habit: clients of the command reach the server, also one that is in $ZKR_SERVERS already, through a proxy that gives
- * it this habit (zkr/test_proxy.h). What tests do themselves with raw/raw.h goes to the server itself: zkt_direct().
+ * With --habit, clients of the command reach the server, even one that is already in $ZKR_SERVERS, through a proxy that
+ * gives it this habit (zkr/test_proxy.h). Requests that tests make with raw/raw.h go to the server directly
+ * (zkt_direct()).
  */
 #include <errno.h>
 #include <signal.h>
@@ -49,7 +50,10 @@ static void run(char **argv)
     _exit(127);
 }
 
-/* A proxy with the habit of this name, in front of $ZKR_SERVERS; it ends with the process. Returns false for no name. */
+/*
+ * Starts a proxy with the habit of this name in front of $ZKR_SERVERS. It ends with the process. Returns false if there
+ * is no such habit.
+ */
 static bool put_habit_between(const char *name)
 {
     const char *direct = zkt_servers();
@@ -94,7 +98,7 @@ int main(int argc, char **argv)
     }
     pid_t pid = fork();
     if (pid == 0) {
-        run(argv); /* handlers end with the exec */
+        run(argv); /* the exec resets the handlers */
     }
     child = pid;
     if (pid < 0) {
