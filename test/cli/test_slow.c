@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "bad_host.h"
 #include "cli.h"
 
 static const char words[] = "the servers answer too slowly for this session timeout";
@@ -80,62 +80,30 @@ ZKT_CASE(a_lock_is_obtained_where_answers_take_an_eighth_of_the_timeout)
 
 /* --- a slow disk --- */
 
-struct disk {
-    char dir[64], java[96], delay[96];
-};
-
-static void put(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Servers that are started from now on have it. */
-static void make_disk(struct disk *d)
-{
-    char script[512];
-    (void)snprintf(d->dir, sizeof(d->dir), "/tmp/zkt-disk-XXXXXX");
-    assert_non_null(mkdtemp(d->dir));
-    (void)snprintf(d->java, sizeof(d->java), "%s/java", d->dir);
-    (void)snprintf(d->delay, sizeof(d->delay), "%s/delay", d->dir);
-    (void)snprintf(script, sizeof(script),
-                   "#!/bin/sh\nLD_PRELOAD='%s' exec '%s' \"$@\"\n",
-                   getenv("ZKR_TEST_SLOW_SYNC"),
-                   getenv("ZKR_TEST_JAVA") ? getenv("ZKR_TEST_JAVA") : "java");
-    put(d->java, script);
-    assert_int_equal(chmod(d->java, 0700), 0);
-    put(d->delay, "0");
-    assert_int_equal(setenv("ZKT_SLOW_SYNC", d->delay, 1), 0);
-    assert_int_equal(setenv("ZKR_TEST_JAVA", d->java, 1), 0);
-}
-
-static void remove_disk(struct disk *d)
-{
-    (void)unlink(d->java);
-    (void)unlink(d->delay);
-    (void)rmdir(d->dir);
-}
-
 /* A real server whose log is written in a second. An eighth of the session timeout is more; a busy machine needs some. */
 ZKT_CASE(a_lock_is_held_on_a_server_with_a_slow_disk)
 {
     enum { HELD_MS = 20000 };
-    struct disk d;
+    char dir[] = "/tmp/zkt-disk-XXXXXX";
+    char script[sizeof dir + 8];
     struct cli holder;
     const zkt_server_options o = {.fsync = 1, .tick_ms = 2000};
-    make_disk(&d);
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(script, sizeof script, "%s/java", dir);
+    zkt_bad_hosts(script);
     zkt_server *server = zkt_server_start(&o);
     const char *host = zkt_server_host(server);
     assert_int_equal(CLI_RUN(&holder, "-z", host, "lock", zkt_path(), "true"), 0);
-    put(d.delay, "1000");
+    struct zkt_bad_host *disk = zkt_bad_host(zkt_server_dir(server));
+    atomic_store(&disk->sync_ms, 1000);
     start_holder(&holder, host, "10000", zkt_path());
     zkt_sleep_ms(HELD_MS);
-    put(d.delay, "0");
+    atomic_store(&disk->sync_ms, 0);
+    assert_true(atomic_load(&disk->synced) > 0);
     (void)close(holder.in); /* the end of cat */
     holder.in = -1;
     assert_int_equal(cli_wait(&holder), 0);
     zkt_server_stop(server);
-    remove_disk(&d);
+    (void)unlink(script);
+    (void)rmdir(dir);
 }
