@@ -16,7 +16,7 @@ if [ "$1" = --needs ]; then
         name=${name%@*}
         case $name in
         static.* | install.*) echo needed_by_static ;;
-        chaos.short)
+        chaos.short | chaos.clocks*)
             echo chaos
             [ "$1" != plain ] || echo judge
             ;;

@@ -12,7 +12,7 @@
     command -v cc >/dev/null || packages_build+=(gcc)
     # Unlike the package zookeeperd, zookeeper starts no service.
     packages_server=(zookeeper default-jre-headless)
-    packages_test=(libcmocka-dev python3-cram "${packages_server[@]}")
+    packages_test=(libcmocka-dev python3-cram libfaketime "${packages_server[@]}")
     # Other lock libraries, for tests on the same paths: Curator, with an interpreter that drives it without a Java
     # compiler; kazoo; and go-zookeeper (see want_peers). Also cffi, for examples/lock.py. Some distributions lack some
     # of them.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos [--seconds N] [--seed S] [--keep] [--plan]: six processes contend for locks while a nemesis strikes a
+ * chaos [--seconds N] [--seed S] [--keep] [--plan | --rate R [--margin PPM]]: six processes contend for locks while a nemesis strikes a
  * real ensemble; judges look at the history. Status 0: no violation; 1: there were some, and the
  * history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the
- * faults.
+ * faults. --rate: clocks.h instead.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "clean.h"
+#include "clocks.h"
+#include "contender.h"
 #include "fourlw.h"
 #include "history.h"
 #include "nemesis.h"
@@ -200,19 +202,6 @@ static void judge(struct run *run)
     }
 }
 
-static void keep(const zkc_stage *s, const char *name)
-{
-    const char *env = getenv("TMPDIR");
-    char from[256];
-    char to[256];
-    (void)snprintf(to, sizeof to, "%s/chaos-%" PRIu64 "-%d.%s",
-                   env != NULL && *env != '\0' ? env : "/tmp", s->seed, (int)getpid(),
-                   name);
-    if (rename(zkc_stage_file(s, name, from, sizeof from), to) == 0) {
-        (void)printf("kept: %s\n", to);
-    }
-}
-
 static int conclude(struct run *run)
 {
     zkc_stage_end(&run->stage);
@@ -232,9 +221,9 @@ static int conclude(struct run *run)
                          run->spoiled);
         }
         if (status != 0 || run->keep) {
-            keep(&run->stage, ZKC_HISTORY_FILE);
-            keep(&run->stage, ZKC_TOLD_FILE);
-            keep(&run->stage, ZKC_OUTPUT_FILE);
+            zkc_stage_keep(&run->stage, ZKC_HISTORY_FILE);
+            zkc_stage_keep(&run->stage, ZKC_TOLD_FILE);
+            zkc_stage_keep(&run->stage, ZKC_OUTPUT_FILE);
         }
     }
     zkc_stage_remove_dir(&run->stage);
@@ -246,8 +235,6 @@ static int run_chaos(int64_t seconds, uint64_t seed, bool keep_files)
     static struct run run;
     run.keep = keep_files;
     run.seconds = run.expected.seconds = seconds;
-    catch_signals();
-    zkt_baseline();
     (void)fprintf(stderr, "chaos: seed %" PRIu64 ", %" PRId64 " s; starting servers\n",
                   seed, seconds);
     zkc_stage_open(&run.stage, seed);
@@ -267,7 +254,8 @@ static bool to_number(const char *text, uint64_t *out)
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: chaos [--seconds N] [--seed S] [--keep] [--plan]\n");
+    (void)fprintf(stderr, "usage: chaos [--seconds N] [--seed S] [--keep] "
+                          "[--plan | --rate R [--margin PPM]]\n");
     return 64;
 }
 
@@ -302,12 +290,41 @@ static int client_main(char **argv)
     return zkc_client_run(&args);
 }
 
+struct asked {
+    uint64_t seconds, seed, margin;
+    const char *rate;
+    bool plan, keep;
+};
+
+static bool read_arguments(char **argv, struct asked *a)
+{
+    for (; *argv != NULL; argv++) {
+        const bool last = argv[1] == NULL;
+        if (strcmp(*argv, "--seconds") == 0 && to_number(argv[1], &a->seconds) &&
+            a->seconds > 0 && a->seconds <= 1000000) {
+            argv++;
+        } else if (strcmp(*argv, "--seed") == 0 && to_number(argv[1], &a->seed)) {
+            argv++;
+        } else if (strcmp(*argv, "--rate") == 0 && !last && zkc_is_rate(argv[1])) {
+            a->rate = *++argv;
+        } else if (strcmp(*argv, "--margin") == 0 && to_number(argv[1], &a->margin) &&
+                   a->margin < 1000000) {
+            argv++;
+        } else if (strcmp(*argv, "--plan") == 0) {
+            a->plan = true;
+        } else if (strcmp(*argv, "--keep") == 0) {
+            a->keep = true;
+        } else {
+            return false;
+        }
+    }
+    return a->rate == NULL ? a->margin == 0 : !a->plan;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t seconds = DEFAULT_S;
-    uint64_t seed = (uint64_t)zkc_now() / 1000 % 1000000000;
-    bool plan = false;
-    bool kept = false;
+    struct asked a = {.seconds = DEFAULT_S,
+                      .seed = (uint64_t)zkc_now() / 1000 % 1000000000};
     (void)setenv("ZKR_GUARDIAN_PATH", ZKT_GUARDIAN, 0);
     if (argc == 7 && strcmp(argv[1], "client") == 0) {
         (void)prctl(PR_SET_NAME, "chaos client"); /* ps would say "exe" */
@@ -317,20 +334,23 @@ int main(int argc, char **argv)
         (void)prctl(PR_SET_NAME, "chaos store");
         return zkc_store_serve(argv[2]);
     }
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--seconds") == 0 && to_number(argv[i + 1], &seconds) &&
-            seconds > 0 && seconds <= 1000000) {
-            i++;
-        } else if (strcmp(argv[i], "--seed") == 0 && to_number(argv[i + 1], &seed)) {
-            i++;
-        } else if (strcmp(argv[i], "--plan") == 0) {
-            plan = true;
-        } else if (strcmp(argv[i], "--keep") == 0) {
-            kept = true;
-        } else {
-            return usage();
-        }
+    if (argc == 7 && strcmp(argv[1], "contender") == 0) {
+        (void)prctl(PR_SET_NAME, "chaos contender");
+        return zkc_contender_run(argv + 2);
     }
-    return plan ? show_plan((int64_t)seconds, seed)
-                : run_chaos((int64_t)seconds, seed, kept);
+    if (!read_arguments(argv + 1, &a)) {
+        return usage();
+    }
+    if (a.plan) {
+        return show_plan((int64_t)a.seconds, a.seed);
+    }
+    catch_signals();
+    zkt_baseline();
+    const struct zkc_clocks clocks = {.rate = a.rate,
+                                      .margin_ppm = (int64_t)a.margin,
+                                      .seconds = (int64_t)a.seconds,
+                                      .seed = a.seed,
+                                      .keep = a.keep};
+    return a.rate != NULL ? zkc_clocks_run(&clocks)
+                          : run_chaos((int64_t)a.seconds, a.seed, a.keep);
 }

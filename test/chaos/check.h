@@ -16,6 +16,7 @@
 
 #define ZKC_BAD_MAP(X)                                                                 \
     X(ILLEGAL, "no order of the operations is that of a lock")                         \
+    X(BOTH, "two believed to hold at once")                                            \
     X(LATE, "acquire returned long after its deadline")                                \
     X(UNNOTICED, "deleted node noticed too late")                                      \
     X(TOLD, "callback of a ticket out of turn")                                        \
@@ -96,6 +97,15 @@ int64_t zkc_hold_end(const zkc_hold *h);
 bool zkc_is_on(const zkc_record *r, int path);
 /** Order by path, then by when it was granted. */
 int zkc_hold_by_time(const void *a, const void *b);
+
+/* From the end of a claim to the next hold on the path, in ns. */
+struct zkc_gaps {
+    int64_t shortest, longest; /* 0 if there is none */
+    int64_t both; /* how often the claim ended later than the next hold began */
+};
+
+/** Of mutexes, that nobody gives back before the end of the claim: @holds ordered by time. */
+struct zkc_gaps zkc_gaps(const zkc_hold *holds, size_t count, struct zkc_verdict *v);
 
 void zkc_check(const zkc_record *all,
                size_t n,

@@ -29,6 +29,7 @@ struct zkc_control {
 #define ZKC_CONTROL_FILE "control"
 #define ZKC_STORE_FILE "store"
 #define ZKC_OUTPUT_FILE "output"
+#define ZKC_JAVA_FILE "java" /* starts servers */
 
 #define ZKC_LOCKS "/chaos"
 #define ZKC_COUNTERS "/counters"

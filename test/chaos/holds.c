@@ -124,3 +124,24 @@ zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count)
     }
     return holds;
 }
+
+struct zkc_gaps zkc_gaps(const zkc_hold *holds, size_t count, struct zkc_verdict *v)
+{
+    struct zkc_gaps g = {.shortest = 0};
+    bool any = false;
+    for (size_t i = 1; i < count; i++) {
+        if (holds[i].path != holds[i - 1].path) {
+            continue;
+        }
+        const int64_t gap = holds[i].granted - zkc_hold_end(&holds[i - 1]);
+        g.shortest = any && g.shortest < gap ? g.shortest : gap;
+        g.longest = any && g.longest > gap ? g.longest : gap;
+        any = true;
+        if (gap < 0) {
+            g.both++;
+            zkc_bad_add(v, ZKC_BAD_BOTH, "path %d: for %.3f s", holds[i].path,
+                        -(double)gap / 1e9);
+        }
+    }
+    return g;
+}

@@ -57,7 +57,7 @@ static bool wait_serving(zkc_stage *s)
 
 static bool restart(const struct strike *x, zkt_server *which)
 {
-    zkt_server_kill(which);
+    zkc_stage_kill(which);
     (void)pass(x, x->f->span_ms);
     zkt_server_launch(which);
     return true;
@@ -76,7 +76,7 @@ static bool kill_follower(const struct strike *x)
 static bool restart_all(const struct strike *x)
 {
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkt_server_kill(server(x, i));
+        zkc_stage_kill(server(x, i));
     }
     (void)pass(x, x->f->span_ms);
     for (int i = 0; i < ZKC_SERVERS; i++) {
@@ -91,7 +91,7 @@ static bool change_limits(const struct strike *x)
     const int how = (int)(x->f->how % (2 * ZKC_SERVERS));
     for (int i = 0; i < ZKC_SERVERS; i++) {
         zkt_server *which = from_leader(x, i);
-        zkt_server_kill(which);
+        zkc_stage_kill(which);
         zkc_stage_limit(which, how < ZKC_SERVERS ? how + i : how);
         (void)pass(x, x->f->span_ms);
         zkt_server_launch(which);

@@ -126,6 +126,17 @@ static void figures(const struct zkc_verdict *v)
     duration("all threads had all locks after the nemesis", v->calm);
 }
 
+void zkc_report_bad(const struct zkc_verdict *v)
+{
+    number("**violations**", zkc_bad_count(v));
+    for (int i = 0; i < ZKC_BAD_KINDS; i++) {
+        if (v->bad[i] > 0) {
+            (void)printf("VIOLATION: %s, %" PRId64 " times; first: %s\n",
+                         zkc_bad_name((enum zkc_bad)i), v->bad[i], v->first[i]);
+        }
+    }
+}
+
 void zkc_report(const struct zkc_outcome_text *o)
 {
     const struct zkc_verdict *v = o->verdict;
@@ -135,12 +146,6 @@ void zkc_report(const struct zkc_outcome_text *o)
     (void)printf("\n| %-56s | %10s |\n|---|---|\n", "", "");
     counts(o);
     figures(v);
-    number("**violations**", zkc_bad_count(v));
-    for (int i = 0; i < ZKC_BAD_KINDS; i++) {
-        if (v->bad[i] > 0) {
-            (void)printf("VIOLATION: %s, %" PRId64 " times; first: %s\n",
-                         zkc_bad_name((enum zkc_bad)i), v->bad[i], v->first[i]);
-        }
-    }
+    zkc_report_bad(v);
     (void)fflush(stdout);
 }

@@ -33,6 +33,9 @@ struct zkc_outcome_text {
     const zkc_store_reply *store; /* one for each path */
 };
 
+/** The end of a table: the violations. */
+void zkc_report_bad(const struct zkc_verdict *v);
+
 /** The table, on stdout. */
 void zkc_report(const struct zkc_outcome_text *o);
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bad_host.h"
 #include "fourlw.h"
 #include "names.h"
 #include "plan.h"
@@ -54,8 +55,7 @@ static _Noreturn void exec_self(pid_t parent, int output, char *const *argv)
     _exit(127);
 }
 
-/* This program again, with other arguments. */
-static pid_t spawn(const zkc_stage *s, const char *const *args)
+pid_t zkc_stage_spawn(const zkc_stage *s, const char *const *args)
 {
     union {
         const char *const *in;
@@ -103,7 +103,7 @@ static void spawn_client(zkc_stage *s, int index)
     const char *const argv[] = {
         "chaos", "client", s->dir, servers_for(s, index, c->life),
         number,  life,     seed,   NULL};
-    c->pid = spawn(s, argv);
+    c->pid = zkc_stage_spawn(s, argv);
 }
 
 static void note_crash(zkc_stage *s, const char *who, int status)
@@ -167,7 +167,7 @@ bool zkc_stage_pass(zkc_stage *s, int64_t ms)
     return zkc_signaled == 0;
 }
 
-static void end_process(pid_t *pid)
+void zkc_stage_end_process(pid_t *pid)
 {
     if (*pid > 0) {
         (void)kill(*pid, SIGKILL);
@@ -180,10 +180,10 @@ static void end_process(pid_t *pid)
 static void end_processes(zkc_stage *s)
 {
     for (int i = 0; i < ZKC_PROCESSES; i++) {
-        end_process(&s->clients[i].pid);
+        zkc_stage_end_process(&s->clients[i].pid);
         s->clients[i].life = 0;
     }
-    end_process(&s->store);
+    zkc_stage_end_process(&s->store);
 }
 
 bool zkc_stage_calm(zkc_stage *s, int64_t ms)
@@ -350,14 +350,21 @@ static void make_files(zkc_stage *s)
     (void)close(fd);
 }
 
+void zkc_stage_begin(zkc_stage *s, uint64_t seed)
+{
+    char script[256];
+    *s = (zkc_stage){.seed = seed, .random = ~seed, .history = -1};
+    make_files(s);
+    zkt_bad_hosts(zkc_stage_file(s, ZKC_JAVA_FILE, script, sizeof script));
+}
+
 void zkc_stage_open(zkc_stage *s, uint64_t seed)
 {
     char socket[256];
-    *s = (zkc_stage){.seed = seed, .random = ~seed, .history = -1};
-    make_files(s);
+    zkc_stage_begin(s, seed);
     (void)zkc_stage_file(s, ZKC_STORE_FILE, socket, sizeof socket);
     const char *const argv[] = {"chaos", "store", socket, NULL};
-    s->store = spawn(s, argv);
+    s->store = zkc_stage_spawn(s, argv);
     start_servers(s);
     make_counters(s);
 }
@@ -369,9 +376,21 @@ void zkc_stage_start_clients(zkc_stage *s)
     }
 }
 
+void zkc_stage_kill(zkt_server *server)
+{
+    const pid_t pid = zkt_server_pid(server);
+    zkt_server_kill(server);
+    if (pid > 0) {
+        zkt_bad_clock_killed(pid);
+    }
+}
+
 void zkc_stage_end(zkc_stage *s)
 {
     end_processes(s);
+    for (int i = 0; s->ensemble != NULL && i < ZKC_SERVERS; i++) {
+        zkc_stage_kill(zkt_ensemble_server(s->ensemble, i));
+    }
     zkt_ensemble_stop(s->ensemble);
     s->ensemble = NULL;
     for (int i = 0; i < ZKC_SERVERS * ZKC_SERVERS; i++) {
@@ -394,11 +413,24 @@ void zkc_stage_end(zkc_stage *s)
     }
 }
 
+void zkc_stage_keep(const zkc_stage *s, const char *name)
+{
+    const char *env = getenv("TMPDIR");
+    char from[256];
+    char to[256];
+    (void)snprintf(to, sizeof to, "%s/chaos-%" PRIu64 "-%d.%s",
+                   env != NULL && *env != '\0' ? env : "/tmp", s->seed, (int)getpid(),
+                   name);
+    if (rename(zkc_stage_file(s, name, from, sizeof from), to) == 0) {
+        (void)printf("kept: %s\n", to);
+    }
+}
+
 void zkc_stage_remove_dir(zkc_stage *s)
 {
     static const char *const files[] = {ZKC_HISTORY_FILE, ZKC_TOLD_FILE,
                                         ZKC_CONTROL_FILE, ZKC_STORE_FILE,
-                                        ZKC_OUTPUT_FILE};
+                                        ZKC_OUTPUT_FILE,  ZKC_JAVA_FILE};
     char file[256];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         (void)unlink(zkc_stage_file(s, files[i], file, sizeof file));

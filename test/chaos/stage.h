@@ -56,7 +56,9 @@ extern volatile sig_atomic_t zkc_signaled;
  */
 void zkc_stage_limit(zkt_server *server, int which);
 
-/** Start servers and store; fails the program when it cannot. */
+/** Make the directory and its files, and no more; fails the program when it cannot. */
+void zkc_stage_begin(zkc_stage *s, uint64_t seed);
+/** The same, and start servers and store. */
 void zkc_stage_open(zkc_stage *s, uint64_t seed);
 void zkc_stage_start_clients(zkc_stage *s);
 
@@ -66,8 +68,18 @@ bool zkc_stage_pass(zkc_stage *s, int64_t ms);
 /** No more restarts; every thread gets every lock once more and ends. False: not by @ms. */
 bool zkc_stage_calm(zkc_stage *s, int64_t ms);
 
+/** Run this program again, with other arguments: argv from its first on, and NULL at the end. */
+pid_t zkc_stage_spawn(const zkc_stage *s, const char *const *args);
+/** Kill and reap it, if it is not 0, and set it to 0. */
+void zkc_stage_end_process(pid_t *pid);
+
+/** Kill a server that may have had a clock of its own. */
+void zkc_stage_kill(zkt_server *server);
+
 /** End all processes; keep the directory. */
 void zkc_stage_end(zkc_stage *s);
+/** Move a file of the run to where it stays, and say so. */
+void zkc_stage_keep(const zkc_stage *s, const char *name);
 void zkc_stage_remove_dir(zkc_stage *s);
 
 /** Write a record with the times of now in it. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The checkers of the chaos run, on made-up histories: a good one, and one for each fault. */
+#include <stdlib.h>
+
 #include <zkr/error.h>
 
 #include "made_up.h"
@@ -34,6 +36,34 @@ static void a_deletion_noticed_too_late_is_seen(void **state)
     t.now += ROUND_MS * (int64_t)MS;
     calm();
     expect_only(ZKC_BAD_UNNOTICED);
+}
+
+static struct zkc_gaps gaps_of(struct made_up *m)
+{
+    size_t count;
+    zkc_hold *holds = zkc_holds(m->all, m->n, &count);
+    assert_non_null(holds);
+    qsort(holds, count, sizeof *holds, zkc_hold_by_time);
+    const struct zkc_gaps g = zkc_gaps(holds, count, &m->verdict);
+    free(holds);
+    return g;
+}
+
+/* A hold that begins 1 ms before the claim of the one before is over; on another path it may. */
+static void two_that_believe_at_once_are_seen(void **state)
+{
+    (void)state;
+    visit(3, 1);
+    zkc_record *first = visit(1, 0);
+    t.now = first[SURE].at + (PROMISE_MS - 2) * (int64_t)MS;
+    zkc_record *second = visit(2, 0);
+    assert_int_equal(gaps_of(&t).both, 0); /* the release ended the claim */
+    strike_out(&first[RELEASE]);
+    second[GRANT].until = first[SURE].at + PROMISE_MS * (int64_t)MS;
+    assert_int_equal(gaps_of(&t).both, 0);
+    second[GRANT].until -= MS;
+    assert_int_equal(gaps_of(&t).shortest, -MS);
+    assert_int_equal(t.verdict.bad[ZKC_BAD_BOTH], 1);
 }
 
 /* An acquire of 30 ms that took two seconds too many. */
@@ -216,6 +246,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_good_history_passes),
         TEST(a_deletion_noticed_too_late_is_seen),
+        TEST(two_that_believe_at_once_are_seen),
         TEST(a_late_return_is_seen),
         TEST(a_late_return_after_a_stop_is_none),
         TEST(starvation_is_seen),
