@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos [--seconds N] [--seed S] [--keep] [--plan | --rate R [--margin PPM]]: six processes contend for locks while a nemesis strikes a
+ * chaos [--seconds N] [--seed S] [--keep] [--nemesis KIND,...] [--plan | --rate R [--margin PPM]]: six processes contend for locks while a nemesis strikes a
  * real ensemble; judges look at the history. Status 0: no violation; 1: there were some, and the
  * history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the
  * faults. --rate: clocks.h instead.
@@ -29,6 +29,7 @@ enum { DEFAULT_S = 60, CLEAN_MS = 30000 };
 struct run {
     int64_t seconds;
     bool keep;
+    const char *nemesis;
     zkc_stage stage;
     struct zkc_progress progress;
     struct zkc_expected expected;
@@ -56,12 +57,15 @@ static void catch_signals(void)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
+/* What was asked for by name comes at least once. */
 static void strike_until(struct run *run, int64_t end)
 {
     zkc_stage *s = &run->stage;
     zkc_plan plan;
-    zkc_plan_begin(&plan, s->seed);
-    while (zkc_signaled == 0 && zkt_now_ms() < end) {
+    zkc_plan_begin(&plan, s->seed, run->expected.kinds);
+    for (int n = 0; zkc_signaled == 0 &&
+                    (zkt_now_ms() < end || (run->expected.each && n < plan.kinds));
+         n++) {
         const zkc_fault fault = zkc_plan_next(&plan);
         zkc_progress_say(&run->progress, zkc_fault_name((int)fault.kind));
         if (!zkc_nemesis_strike(s, &fault)) {
@@ -210,6 +214,8 @@ static int conclude(struct run *run)
         judge(run);
         const struct zkc_outcome_text text = {.seed = run->stage.seed,
                                               .seconds = run->seconds,
+                                              .kinds = run->expected.kinds,
+                                              .nemesis = run->nemesis,
                                               .verdict = &run->verdict,
                                               .store = run->store};
         zkc_report(&text);
@@ -230,18 +236,6 @@ static int conclude(struct run *run)
     return status;
 }
 
-static int run_chaos(int64_t seconds, uint64_t seed, bool keep_files)
-{
-    static struct run run;
-    run.keep = keep_files;
-    run.seconds = run.expected.seconds = seconds;
-    (void)fprintf(stderr, "chaos: seed %" PRIu64 ", %" PRId64 " s; starting servers\n",
-                  seed, seconds);
-    zkc_stage_open(&run.stage, seed);
-    perform(&run);
-    return conclude(&run);
-}
-
 /* ---- command line ------------------------------------------------------------------- */
 
 static bool to_number(const char *text, uint64_t *out)
@@ -255,16 +249,40 @@ static bool to_number(const char *text, uint64_t *out)
 static int usage(void)
 {
     (void)fprintf(stderr, "usage: chaos [--seconds N] [--seed S] [--keep] "
-                          "[--plan | --rate R [--margin PPM]]\n");
+                          "[--nemesis KIND,...]\n"
+                          "             [--plan | --rate R [--margin PPM]]\n");
     return 64;
 }
 
+struct asked {
+    uint64_t seconds, seed, margin;
+    const char *rate;
+    zkc_kinds kinds;
+    const char *nemesis;
+    bool plan, keep;
+};
+
+static int run_chaos(const struct asked *a)
+{
+    static struct run run;
+    run.keep = a->keep;
+    run.seconds = (int64_t)a->seconds;
+    run.expected = (struct zkc_expected){
+        .seconds = run.seconds, .kinds = a->kinds, .each = a->nemesis != NULL};
+    run.nemesis = a->nemesis;
+    (void)fprintf(stderr, "chaos: seed %" PRIu64 ", %" PRId64 " s; starting servers\n",
+                  a->seed, run.seconds);
+    zkc_stage_open(&run.stage, a->seed);
+    perform(&run);
+    return conclude(&run);
+}
+
 /* What a run with this seed does, for as many faults as it can have. */
-static int show_plan(int64_t seconds, uint64_t seed)
+static int show_plan(const struct asked *a)
 {
     zkc_plan plan;
-    zkc_plan_begin(&plan, seed);
-    for (int64_t ms = 0; ms < seconds * 1000;) {
+    zkc_plan_begin(&plan, a->seed, a->kinds);
+    for (int64_t ms = 0; ms < (int64_t)a->seconds * 1000;) {
         const zkc_fault f = zkc_plan_next(&plan);
         (void)printf("%-40s %5" PRId64 " ms  who %10" PRIu32 "  how %10" PRIu32
                      "  then %4" PRId64 " ms\n",
@@ -290,12 +308,6 @@ static int client_main(char **argv)
     return zkc_client_run(&args);
 }
 
-struct asked {
-    uint64_t seconds, seed, margin;
-    const char *rate;
-    bool plan, keep;
-};
-
 static bool read_arguments(char **argv, struct asked *a)
 {
     for (; *argv != NULL; argv++) {
@@ -310,6 +322,9 @@ static bool read_arguments(char **argv, struct asked *a)
         } else if (strcmp(*argv, "--margin") == 0 && to_number(argv[1], &a->margin) &&
                    a->margin < 1000000) {
             argv++;
+        } else if (strcmp(*argv, "--nemesis") == 0 && !last &&
+                   zkc_kinds_read(argv[1], &a->kinds)) {
+            a->nemesis = *++argv;
         } else if (strcmp(*argv, "--plan") == 0) {
             a->plan = true;
         } else if (strcmp(*argv, "--keep") == 0) {
@@ -318,13 +333,14 @@ static bool read_arguments(char **argv, struct asked *a)
             return false;
         }
     }
-    return a->rate == NULL ? a->margin == 0 : !a->plan;
+    return a->rate == NULL ? a->margin == 0 : !a->plan && a->nemesis == NULL;
 }
 
 int main(int argc, char **argv)
 {
     struct asked a = {.seconds = DEFAULT_S,
-                      .seed = (uint64_t)zkc_now() / 1000 % 1000000000};
+                      .seed = (uint64_t)zkc_now() / 1000 % 1000000000,
+                      .kinds = ZKC_USUAL};
     (void)setenv("ZKR_GUARDIAN_PATH", ZKT_GUARDIAN, 0);
     if (argc == 7 && strcmp(argv[1], "client") == 0) {
         (void)prctl(PR_SET_NAME, "chaos client"); /* ps would say "exe" */
@@ -342,7 +358,7 @@ int main(int argc, char **argv)
         return usage();
     }
     if (a.plan) {
-        return show_plan((int64_t)a.seconds, a.seed);
+        return show_plan(&a);
     }
     catch_signals();
     zkt_baseline();
@@ -351,6 +367,5 @@ int main(int argc, char **argv)
                                       .seconds = (int64_t)a.seconds,
                                       .seed = a.seed,
                                       .keep = a.keep};
-    return a.rate != NULL ? zkc_clocks_run(&clocks)
-                          : run_chaos((int64_t)a.seconds, a.seed, a.keep);
+    return a.rate != NULL ? zkc_clocks_run(&clocks) : run_chaos(&a);
 }

@@ -61,6 +61,8 @@ typedef struct zkc_hold {
 
 struct zkc_expected {
     int64_t seconds; /* of the nemesis */
+    zkc_kinds kinds; /* of faults that there may be */
+    bool each;       /* of these there has to be, however short the run */
     bool ended;      /* in order: what follows is known */
     struct {
         int64_t counter; /* at the end */

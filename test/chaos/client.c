@@ -17,6 +17,7 @@
 #include "store.h"
 #include "tickets.h"
 #include "util.h"
+#include "wall.h"
 #include "worker.h"
 
 enum { FLUSH_MS = 20000, THREADS_MS = 5000, STEP_MS = 10, STALL_MS = 50 };
@@ -64,13 +65,15 @@ static bool open_files(struct zkc_process *p)
     if (p->history < 0 || fd < 0) {
         return false;
     }
-    void *memory = mmap(NULL, sizeof *p->control, PROT_READ, MAP_SHARED, fd, 0);
+    void *memory =
+        mmap(NULL, sizeof *p->control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     (void)close(fd);
     p->control = memory;
     if (memory == MAP_FAILED) {
         return false;
     }
     zkc_names_begin(p->control);
+    zkc_wall_begin(memory);
     return true;
 }
 

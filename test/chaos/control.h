@@ -21,6 +21,8 @@ struct zkc_control {
     atomic_int stay; /* not 0: whoever sits on a lock goes on while it is sure */
     atomic_int
         moved; /* bit n: server n is at its other address, for who knows its name */
+    atomic_llong wall_s; /* the wall clocks of the clients are ahead */
+    atomic_int told;     /* how often that was asked for */
 };
 
 /* In the directory of the run. */

@@ -106,6 +106,7 @@ int made_up_setup(void **state)
     memset(&t, 0, sizeof t);
     t.now = 1000 * (int64_t)MS;
     t.expected.seconds = 10;
+    t.expected.kinds = ZKC_USUAL;
     t.expected.ended = true;
     failed(ZKR_ETIMEDOUT, 30);
     zkc_record *canceled = failed(ZKR_ECANCELED, 3000);

@@ -183,6 +183,9 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_HOLDER_DELETED] = zkc_delete_holder,
         [ZKC_HOLDER_REPLACED] = zkc_replace_holder,
         [ZKC_FORBIDDEN] = zkc_forbid,
+        [ZKC_WALL_STEPPED] = zkc_step_walls,
+        [ZKC_DISK_SLOW] = zkc_slow_disk,
+        [ZKC_DISK_FULL] = zkc_fill_disk,
     };
     /* On a busy machine a server may have ended by itself. */
     const int leader = wait_serving(s) ? zkc_stage_wait_leader(s, RECOVER_MS) : -1;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
 static const struct {
+    const char *id;
     const char *name;
     int64_t least, most;
 } faults[] = {
-#define ZKC_FAULT_ROW_(name, text, least, most) {text, least, most},
+#define ZKC_FAULT_ROW_(name, text, least, most) {#name, text, least, most},
     ZKC_FAULT_MAP(ZKC_FAULT_ROW_)
 #undef ZKC_FAULT_ROW_
 };
@@ -23,18 +28,48 @@ int64_t zkc_between(uint64_t *state, int64_t least, int64_t most)
     return least + (int64_t)(zkc_random(state) % (uint64_t)(most - least + 1));
 }
 
-void zkc_plan_begin(zkc_plan *p, uint64_t seed)
+/* @word is of @n characters. */
+static bool is_called(const char *id, const char *word, size_t n)
 {
-    p->random = seed;
-    p->drawn = ZKC_FAULT_KINDS;
-    for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
-        p->round[i] = (enum zkc_fault_kind)i;
+    size_t i = 0;
+    while (i < n && id[i] != '\0' &&
+           (id[i] == '_' ? '-' : tolower((unsigned char)id[i])) == word[i]) {
+        i++;
     }
+    return i == n && id[i] == '\0';
+}
+
+bool zkc_kinds_read(const char *list, zkc_kinds *out)
+{
+    for (*out = 0; *list != '\0';) {
+        const size_t n = strcspn(list, ",");
+        zkc_kinds found = is_called("USUAL", list, n) ? ZKC_USUAL : 0;
+        for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+            found |= is_called(faults[i].id, list, n) ? (zkc_kinds)1 << i : 0;
+        }
+        if (found == 0) {
+            return false;
+        }
+        *out |= found;
+        list += n + (list[n] == ',');
+    }
+    return *out != 0;
+}
+
+void zkc_plan_begin(zkc_plan *p, uint64_t seed, zkc_kinds kinds)
+{
+    *p = (zkc_plan){.random = seed};
+    for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+        if (zkc_has_kind(kinds, i)) {
+            p->round[p->kinds++] = (enum zkc_fault_kind)i;
+        }
+    }
+    p->drawn = p->kinds;
 }
 
 static void shuffle(zkc_plan *p)
 {
-    for (int i = ZKC_FAULT_KINDS - 1; i > 0; i--) {
+    for (int i = p->kinds - 1; i > 0; i--) {
         int j = (int)zkc_between(&p->random, 0, i);
         enum zkc_fault_kind kind = p->round[i];
         p->round[i] = p->round[j];
@@ -45,7 +80,7 @@ static void shuffle(zkc_plan *p)
 
 zkc_fault zkc_plan_next(zkc_plan *p)
 {
-    if (p->drawn == ZKC_FAULT_KINDS) {
+    if (p->drawn == p->kinds) {
         shuffle(p);
     }
     zkc_fault f = {.kind = p->round[p->drawn++]};

@@ -2,10 +2,11 @@
 #ifndef ZKC_PLAN_H
 #define ZKC_PLAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
- * The schedule of faults: a function of the seed alone. Every kind comes once in each round,
+ * The schedule of faults: a function of the seed and of the kinds alone. Every kind comes once in each round,
  * in an order of the round's own.
  */
 
@@ -31,7 +32,10 @@
     X(PARENT_DELETED, "empty lock path deleted", 4000, 5000)                           \
     X(HOLDER_DELETED, "holder's node deleted by hand", 2000, 3000)                     \
     X(HOLDER_REPLACED, "holder's node replaced by another's", 1500, 3000)              \
-    X(FORBIDDEN, "permissions taken away", 1500, 4000)
+    X(FORBIDDEN, "permissions taken away", 1500, 4000)                                 \
+    X(WALL_STEPPED, "wall clocks stepped", 1500, 4000)                                 \
+    X(DISK_SLOW, "disk of a server slow", 3000, 6000)                                  \
+    X(DISK_FULL, "disk of a server full", 500, 2500)
 
 enum zkc_fault_kind {
 #define ZKC_FAULT_ENUM_(name, text, least, most) ZKC_##name,
@@ -48,8 +52,23 @@ typedef struct zkc_fault {
     int64_t rest_ms; /* before the next one */
 } zkc_fault;
 
+/** Kinds of faults, each a bit. */
+typedef uint64_t zkc_kinds;
+
+/** Those of a run that is not told which. */
+#define ZKC_USUAL (((zkc_kinds)1 << ZKC_FAULT_KINDS) - 1)
+
+static inline bool zkc_has_kind(zkc_kinds kinds, int kind)
+{
+    return (kinds >> kind & 1) != 0;
+}
+
+/** Read a list such as "leader-killed,disk-full", or "usual". False: a name is unknown. */
+bool zkc_kinds_read(const char *list, zkc_kinds *out);
+
 typedef struct zkc_plan {
     uint64_t random;
+    int kinds; /* in a round */
     int drawn; /* of this round */
     enum zkc_fault_kind round[ZKC_FAULT_KINDS];
 } zkc_plan;
@@ -59,7 +78,7 @@ uint64_t zkc_random(uint64_t *state);
 /** From @least to @most. */
 int64_t zkc_between(uint64_t *state, int64_t least, int64_t most);
 
-void zkc_plan_begin(zkc_plan *p, uint64_t seed);
+void zkc_plan_begin(zkc_plan *p, uint64_t seed, zkc_kinds kinds);
 zkc_fault zkc_plan_next(zkc_plan *p);
 const char *zkc_fault_name(int kind);
 

@@ -50,13 +50,15 @@ void zkc_progress_say(struct zkc_progress *p, const char *doing)
     line(p);
 }
 
-static void faults(const struct zkc_verdict *v)
+static void faults(const struct zkc_verdict *v, zkc_kinds kinds)
 {
     (void)printf("| %-40s | %6s | %12s |\n", "fault", "number", "longest, s");
     (void)printf("|---|---|---|\n");
     for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
-        (void)printf("| %-40s | %6" PRId64 " | %12.1f |\n", zkc_fault_name(i),
-                     v->fault[i], MS(v->fault_ns[i]) / 1000);
+        if (zkc_has_kind(kinds, i)) {
+            (void)printf("| %-40s | %6" PRId64 " | %12.1f |\n", zkc_fault_name(i),
+                         v->fault[i], MS(v->fault_ns[i]) / 1000);
+        }
     }
     (void)printf("| %-40s | %6" PRId64 " | %12s |\n", "client killed itself",
                  v->count[ZKC_SELF_KILL], "");
@@ -140,9 +142,10 @@ void zkc_report_bad(const struct zkc_verdict *v)
 void zkc_report(const struct zkc_outcome_text *o)
 {
     const struct zkc_verdict *v = o->verdict;
-    (void)printf("\n./run chaos --seconds %" PRId64 " --seed %" PRIu64 "\n\n",
-                 o->seconds, o->seed);
-    faults(v);
+    (void)printf("\n./run chaos --seconds %" PRId64 " --seed %" PRIu64 "%s%s\n\n",
+                 o->seconds, o->seed, o->nemesis != NULL ? " --nemesis " : "",
+                 o->nemesis != NULL ? o->nemesis : "");
+    faults(v, o->kinds);
     (void)printf("\n| %-56s | %10s |\n|---|---|\n", "", "");
     counts(o);
     figures(v);

@@ -29,6 +29,8 @@ void zkc_progress_say(struct zkc_progress *p, const char *doing);
 struct zkc_outcome_text {
     uint64_t seed;
     int64_t seconds;
+    zkc_kinds kinds;     /* of faults that there may have been */
+    const char *nemesis; /* the list that said so, or NULL */
     const struct zkc_verdict *verdict;
     const zkc_store_reply *store; /* one for each path */
 };

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bad_host.h"
 #include "fourlw.h"
 #include "names.h"
 #include "plan.h"
@@ -249,6 +248,7 @@ static void start_servers(zkc_stage *s)
 {
     const zkt_server_options o = {.link_port = through_proxy,
                                   .link_ctx = s,
+                                  .fsync = 1, /* which the nemesis makes slow */
                                   .jvm_arguments =
                                       "-Dzookeeper.forceSnapshotSync=true "
                                       /* As in production, not as in tests. */
@@ -256,7 +256,9 @@ static void start_servers(zkc_stage *s)
                                       "-Dzookeeper.nio.numWorkerThreads=4"};
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkc_stage_limit(zkt_ensemble_server(s->ensemble, i), i);
+        zkt_server *server = zkt_ensemble_server(s->ensemble, i);
+        zkc_stage_limit(server, i);
+        s->hosts[i] = zkt_bad_host(zkt_server_dir(server));
     }
     for (int i = 0; i < ZKC_PROXIED; i++) {
         for (int j = 0; j < ZKC_SERVERS; j++) {

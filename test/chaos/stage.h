@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bad_host.h"
 #include "control.h"
 #include "proxy.h"
 #include "record.h"
@@ -34,6 +35,7 @@ typedef struct zkc_stage {
     int history;
     struct zkc_control *control;
     zkt_ensemble *ensemble;
+    struct zkt_bad_host *hosts[ZKC_SERVERS];    /* that the servers run on */
     zkt_proxy *links[ZKC_SERVERS][ZKC_SERVERS]; /* from, to */
     /* At both addresses that the name of a server can have; one of them resets whoever comes. */
     zkt_proxy *doors[ZKC_PROXIED][ZKC_SERVERS][ZKC_PLACES];

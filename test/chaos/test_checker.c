@@ -206,9 +206,9 @@ static void the_seed_makes_the_schedule(void **state)
     zkc_plan b;
     zkc_plan c;
     int differ = 0;
-    zkc_plan_begin(&a, 42);
-    zkc_plan_begin(&b, 42);
-    zkc_plan_begin(&c, 43);
+    zkc_plan_begin(&a, 42, ZKC_USUAL);
+    zkc_plan_begin(&b, 42, ZKC_USUAL);
+    zkc_plan_begin(&c, 43, ZKC_USUAL);
     for (int i = 0; i < 10 * ZKC_FAULT_KINDS; i++) {
         const zkc_fault x = zkc_plan_next(&a);
         const zkc_fault y = zkc_plan_next(&b);
@@ -227,7 +227,7 @@ static void every_kind_of_fault_has_its_turn(void **state)
 {
     (void)state;
     zkc_plan p;
-    zkc_plan_begin(&p, 7);
+    zkc_plan_begin(&p, 7, ZKC_USUAL);
     for (int round = 1; round <= 5; round++) {
         int seen[ZKC_FAULT_KINDS] = {0};
         for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
@@ -237,6 +237,31 @@ static void every_kind_of_fault_has_its_turn(void **state)
             assert_int_equal(seen[i], 1);
         }
     }
+}
+
+/* What was asked for by name, in any run; and nothing else. */
+static void a_kind_that_was_asked_for_has_to_come(void **state)
+{
+    (void)state;
+    zkc_kinds kinds;
+    zkc_plan p;
+    calm();
+    assert_true(zkc_kinds_read("disk-full,wall-stepped", &kinds));
+    t.expected.kinds = kinds;
+    expect_good();
+    t.expected.each = true;
+    add(ZKC_FAULT, 0, 0, 0)->code = ZKC_DISK_FULL;
+    expect_only(ZKC_BAD_NO_MOVES);
+    add(ZKC_FAULT, 0, 0, 0)->code = ZKC_WALL_STEPPED;
+    expect_good();
+    zkc_plan_begin(&p, 1, kinds);
+    for (int i = 0; i < 10; i++) {
+        assert_true(zkc_has_kind(kinds, (int)zkc_plan_next(&p).kind));
+    }
+    assert_true(zkc_kinds_read("usual", &kinds) && kinds == ZKC_USUAL);
+    assert_false(zkc_kinds_read("disk", &kinds));
+    assert_false(zkc_kinds_read("disk-fuller", &kinds));
+    assert_false(zkc_kinds_read("", &kinds));
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, made_up_setup)
@@ -257,6 +282,7 @@ int main(int argc, char **argv)
         TEST(a_run_without_one_of_the_locks_is_seen),
         TEST(the_seed_makes_the_schedule),
         TEST(every_kind_of_fault_has_its_turn),
+        TEST(a_kind_that_was_asked_for_has_to_come),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ struct zkt_bad_host {
 /** All servers that start from now on have such hosts. @script: a file to make, which starts Java. */
 void zkt_bad_hosts(const char *script);
 
-/** Map the host of the server with directory @dir, until the program ends. Never returns NULL. */
+/** Map the host of a running server with directory @dir, until the program ends. Never returns NULL. */
 struct zkt_bad_host *zkt_bad_host(const char *dir);
 
 /**

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_WALL_H
+#define ZKC_WALL_H
+
+#include "control.h"
+
+/** From now on the wall clock of this process is as far ahead as @of_the_run says. Other clocks are as they are. */
+void zkc_wall_begin(struct zkc_control *of_the_run);
+
+#endif
