@@ -272,7 +272,7 @@ static int run_chaos(const struct asked *a)
     run.nemesis = a->nemesis;
     (void)fprintf(stderr, "chaos: seed %" PRIu64 ", %" PRId64 " s; starting servers\n",
                   a->seed, run.seconds);
-    zkc_stage_open(&run.stage, a->seed);
+    zkc_stage_open(&run.stage, a->seed, a->kinds);
     perform(&run);
     return conclude(&run);
 }

@@ -115,6 +115,9 @@ static bool freeze_server(const struct strike *x)
 static bool cut_follower(const struct strike *x)
 {
     zkt_proxy *link = x->s->links[follower(x)][x->leader];
+    if (link == NULL) {
+        return false;
+    }
     zkc_aim(x, follower(x), AIM_MS);
     if (x->f->how % 3 == 0) {
         zkt_proxy_blackhole(link);
@@ -142,6 +145,9 @@ static int count_leaders(const struct strike *x)
 static bool cut_leader(const struct strike *x)
 {
     bool stale = false;
+    if (x->s->links[0][1] == NULL) {
+        return false;
+    }
     zkc_aim(x, x->leader, AIM_MS);
     const int64_t end = zkt_now_ms() + x->f->span_ms;
     for (int i = 1; i < ZKC_SERVERS; i++) {
@@ -186,6 +192,7 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_WALL_STEPPED] = zkc_step_walls,
         [ZKC_DISK_SLOW] = zkc_slow_disk,
         [ZKC_DISK_FULL] = zkc_fill_disk,
+        [ZKC_RECONFIGURED] = zkc_reconfigure,
     };
     /* On a busy machine a server may have ended by itself. */
     const int leader = wait_serving(s) ? zkc_stage_wait_leader(s, RECOVER_MS) : -1;

@@ -35,7 +35,9 @@
     X(FORBIDDEN, "permissions taken away", 1500, 4000)                                 \
     X(WALL_STEPPED, "wall clocks stepped", 1500, 4000)                                 \
     X(DISK_SLOW, "disk of a server slow", 3000, 6000)                                  \
-    X(DISK_FULL, "disk of a server full", 500, 2500)
+    X(DISK_FULL, "disk of a server full", 500, 2500)                                   \
+    /* Only if asked for by name, from here on. */                                     \
+    X(RECONFIGURED, "server removed and added by reconfig", 1000, 4000)
 
 enum zkc_fault_kind {
 #define ZKC_FAULT_ENUM_(name, text, least, most) ZKC_##name,
@@ -56,7 +58,8 @@ typedef struct zkc_fault {
 typedef uint64_t zkc_kinds;
 
 /** Those of a run that is not told which. */
-#define ZKC_USUAL (((zkc_kinds)1 << ZKC_FAULT_KINDS) - 1)
+enum { ZKC_USUAL_KINDS = ZKC_RECONFIGURED };
+#define ZKC_USUAL (((zkc_kinds)1 << ZKC_USUAL_KINDS) - 1)
 
 static inline bool zkc_has_kind(zkc_kinds kinds, int kind)
 {

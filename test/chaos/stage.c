@@ -244,16 +244,22 @@ void zkc_stage_limit(zkt_server *server, int which)
  * has nodes that are long deleted elsewhere, which nobody can delete (ZOOKEEPER-4394, ZOOKEEPER-4712). Whoever asks
  * that server waits behind them for ever.
  */
-static void start_servers(zkc_stage *s)
+static void start_servers(zkc_stage *s, zkc_kinds kinds)
 {
-    const zkt_server_options o = {.link_port = through_proxy,
+    /* A configuration that all share has no room for links of each pair. */
+    const bool fixed = !zkc_has_kind(kinds, ZKC_RECONFIGURED);
+    const zkt_server_options o = {.link_port = fixed ? through_proxy : NULL,
                                   .link_ctx = s,
+                                  .config = fixed ? NULL : "reconfigEnabled=true",
                                   .fsync = 1, /* which the nemesis makes slow */
                                   .jvm_arguments =
                                       "-Dzookeeper.forceSnapshotSync=true "
                                       /* As in production, not as in tests. */
                                       "-Dzookeeper.nio.numSelectorThreads=2 "
-                                      "-Dzookeeper.nio.numWorkerThreads=4"};
+                                      "-Dzookeeper.nio.numWorkerThreads=4 "
+                                      /* of ZKC_SUPER */
+                                      "-Dzookeeper.DigestAuthenticationProvider."
+                                      "superDigest=super:1tm2VJ8QGIDIgyMX71meWABJeAM="};
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
     for (int i = 0; i < ZKC_SERVERS; i++) {
         zkt_server *server = zkt_ensemble_server(s->ensemble, i);
@@ -360,14 +366,14 @@ void zkc_stage_begin(zkc_stage *s, uint64_t seed)
     zkt_bad_hosts(zkc_stage_file(s, ZKC_JAVA_FILE, script, sizeof script));
 }
 
-void zkc_stage_open(zkc_stage *s, uint64_t seed)
+void zkc_stage_open(zkc_stage *s, uint64_t seed, zkc_kinds kinds)
 {
     char socket[256];
     zkc_stage_begin(s, seed);
     (void)zkc_stage_file(s, ZKC_STORE_FILE, socket, sizeof socket);
     const char *const argv[] = {"chaos", "store", socket, NULL};
     s->store = zkc_stage_spawn(s, argv);
-    start_servers(s);
+    start_servers(s, kinds);
     make_counters(s);
 }
 

@@ -9,6 +9,7 @@
 
 #include "bad_host.h"
 #include "control.h"
+#include "plan.h"
 #include "proxy.h"
 #include "record.h"
 #include "server.h"
@@ -18,6 +19,9 @@
  * of which the last three reach the servers through proxies. Clients that end are started
  * again. Used from one thread.
  */
+
+/* Who may do anything at the servers, by scheme "digest". */
+#define ZKC_SUPER "super:chaos"
 
 enum { ZKC_SERVERS = 3, ZKC_PROXIED = 3, ZKC_PLACES = 2 };
 
@@ -36,7 +40,7 @@ typedef struct zkc_stage {
     struct zkc_control *control;
     zkt_ensemble *ensemble;
     struct zkt_bad_host *hosts[ZKC_SERVERS];    /* that the servers run on */
-    zkt_proxy *links[ZKC_SERVERS][ZKC_SERVERS]; /* from, to */
+    zkt_proxy *links[ZKC_SERVERS][ZKC_SERVERS]; /* from, to; NULL: there is none */
     /* At both addresses that the name of a server can have; one of them resets whoever comes. */
     zkt_proxy *doors[ZKC_PROXIED][ZKC_SERVERS][ZKC_PLACES];
     char servers[ZKC_PROXIED + 1]
@@ -60,8 +64,8 @@ void zkc_stage_limit(zkt_server *server, int which);
 
 /** Make the directory and its files, and no more; fails the program when it cannot. */
 void zkc_stage_begin(zkc_stage *s, uint64_t seed);
-/** The same, and start servers and store. */
-void zkc_stage_open(zkc_stage *s, uint64_t seed);
+/** The same, and start store and servers, which are ready for these kinds of faults. */
+void zkc_stage_open(zkc_stage *s, uint64_t seed, zkc_kinds kinds);
 void zkc_stage_start_clients(zkc_stage *s);
 
 /** Look after the processes for @ms. False: a signal asks for the end. */

@@ -31,6 +31,7 @@ bool zkc_forbid(const struct strike *x);
 bool zkc_step_walls(const struct strike *x);
 bool zkc_slow_disk(const struct strike *x);
 bool zkc_fill_disk(const struct strike *x);
+bool zkc_reconfigure(const struct strike *x);
 
 /** Do this to all ways of one client to the servers. */
 void zkc_doors(const struct strike *x, void (*what)(zkt_proxy *p));

@@ -120,8 +120,8 @@ static void a_run_without_moves_is_seen(void **state)
     t.expected.seconds = ZKC_ALL_KINDS_S;
     judge();
     /* each kind of fault, the losses, and the number of faults */
-    assert_int_equal(t.verdict.bad[ZKC_BAD_NO_MOVES], ZKC_FAULT_KINDS + 2);
-    for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+    assert_int_equal(t.verdict.bad[ZKC_BAD_NO_MOVES], ZKC_USUAL_KINDS + 2);
+    for (int i = 0; i < ZKC_USUAL_KINDS; i++) {
         add(ZKC_FAULT, 0, 0, 0)->code = i;
     }
     add(ZKC_LOST, 0, 0, 0);
@@ -209,7 +209,7 @@ static void the_seed_makes_the_schedule(void **state)
     zkc_plan_begin(&a, 42, ZKC_USUAL);
     zkc_plan_begin(&b, 42, ZKC_USUAL);
     zkc_plan_begin(&c, 43, ZKC_USUAL);
-    for (int i = 0; i < 10 * ZKC_FAULT_KINDS; i++) {
+    for (int i = 0; i < 10 * ZKC_USUAL_KINDS; i++) {
         const zkc_fault x = zkc_plan_next(&a);
         const zkc_fault y = zkc_plan_next(&b);
         assert_int_equal(x.kind, y.kind);
@@ -219,7 +219,7 @@ static void the_seed_makes_the_schedule(void **state)
         assert_int_equal(x.rest_ms, y.rest_ms);
         differ += x.kind != zkc_plan_next(&c).kind;
     }
-    assert_true(differ > ZKC_FAULT_KINDS);
+    assert_true(differ > ZKC_USUAL_KINDS);
 }
 
 /* Every kind once in each round. */
@@ -229,11 +229,11 @@ static void every_kind_of_fault_has_its_turn(void **state)
     zkc_plan p;
     zkc_plan_begin(&p, 7, ZKC_USUAL);
     for (int round = 1; round <= 5; round++) {
-        int seen[ZKC_FAULT_KINDS] = {0};
-        for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+        int seen[ZKC_USUAL_KINDS] = {0};
+        for (int i = 0; i < ZKC_USUAL_KINDS; i++) {
             seen[zkc_plan_next(&p).kind]++;
         }
-        for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+        for (int i = 0; i < ZKC_USUAL_KINDS; i++) {
             assert_int_equal(seen[i], 1);
         }
     }

@@ -123,6 +123,29 @@ int zkt_raw_set_acl(zkt_raw *s, const char *path, int perms)
     return zkt_raw_call(s, &p, s->xid, &reply);
 }
 
+static void put_text_or_none(zkt_packet *p, const char *text)
+{
+    if (text != NULL) {
+        zkt_put_text(p, text);
+    } else {
+        zkt_put_int(p, -1);
+    }
+}
+
+int zkt_raw_reconfig(zkt_raw *s, const char *joining, const char *leaving)
+{
+    zkt_packet p = zkt_raw_request(s, ZKT_OP_RECONFIG,
+                                   (joining != NULL ? strlen(joining) : 0) +
+                                       (leaving != NULL ? strlen(leaving) : 0));
+    zkt_packet reply;
+
+    put_text_or_none(&p, joining);
+    put_text_or_none(&p, leaving);
+    put_text_or_none(&p, NULL); /* not the whole of it */
+    zkt_put_long(&p, -1);
+    return zkt_raw_call(s, &p, s->xid, &reply);
+}
+
 int zkt_raw_children(zkt_raw *s, const char *path, bool watch, zkt_list *list)
 {
     zkt_packet reply;

@@ -18,6 +18,7 @@ enum {
     ZKT_OP_SET_ACL = 7,
     ZKT_OP_CHILDREN = 8,
     ZKT_OP_PING = 11,
+    ZKT_OP_RECONFIG = 16,
     ZKT_OP_CREATE_CONTAINER = 19,
     ZKT_OP_AUTH = 100,
     ZKT_OP_CLOSE = -11

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of the ensemble: a server that leaves it and comes back. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "raw.h"
+#include "strike.h"
+#include "util.h"
+
+enum { ASK_MS = 2000, LONG_MS = 60000, STEP_MS = 50, BY_ITSELF_MS = 10000 };
+
+static zkt_server *server(const struct strike *x, int index)
+{
+    return zkt_ensemble_server(x->s->ensemble, index % ZKC_SERVERS);
+}
+
+/* How a configuration names a member. */
+static void member(const struct strike *x, int index, char *out, size_t size)
+{
+    const zkt_server *s = server(x, index);
+    (void)snprintf(out, size, "server.%d=127.0.0.1:%d:%d:participant;127.0.0.1:%d",
+                   index + 1, s->quorum_port, s->election_port, s->port);
+}
+
+/* 1: the configuration of that server's ensemble has the member; 0: it has not; -1: it does not say. */
+static int has_member(zkt_raw *raw, int index)
+{
+    char text[1024];
+    char name[16];
+    size_t size = sizeof text - 1;
+    if (raw == NULL ||
+        zkt_raw_get(raw, "/zookeeper/config", text, &size, NULL) != ZKT_OK) {
+        return -1;
+    }
+    text[size] = '\0';
+    (void)snprintf(name, sizeof name, "server.%d=", index + 1);
+    return strstr(text, name) != NULL;
+}
+
+/* Until the others have it so. A request whose answer is lost may have been done. */
+static bool reconfigure(const struct strike *x, int index, bool in)
+{
+    const int64_t end = zkt_now_ms() + LONG_MS;
+    char joining[128];
+    char leaving[8];
+    bool done = false;
+    member(x, index, joining, sizeof joining);
+    (void)snprintf(leaving, sizeof leaving, "%d", index + 1);
+    for (int i = 1; !done && zkt_now_ms() < end && zkc_stage_pass(x->s, STEP_MS); i++) {
+        /* Either of the others, by turns. */
+        zkt_raw *raw =
+            zkt_raw_open(zkt_server_host(server(x, index + 1 + i % 2)), 10000);
+        if (raw != NULL) {
+            zkt_raw_timeout(raw, ASK_MS);
+            if (has_member(raw, index) == !in &&
+                zkt_raw_auth(raw, "digest", ZKC_SUPER) == ZKT_OK) {
+                (void)zkt_raw_reconfig(raw, in ? joining : NULL, in ? NULL : leaving);
+            }
+            done = has_member(raw, index) == in;
+            (void)zkt_raw_close(raw);
+        }
+    }
+    return done;
+}
+
+/* A new member has to know all of them, itself too. */
+static void write_members(const struct strike *x, int index)
+{
+    static const char key[] = "dynamicConfigFile=";
+    char path[256];
+    char line[512] = "";
+    char text[128];
+    (void)snprintf(path, sizeof path, "%s/zoo.cfg", zkt_server_dir(server(x, index)));
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL &&
+           strncmp(line, key, sizeof key - 1) != 0) {
+        line[0] = '\0';
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    line[strcspn(line, "\n")] = '\0';
+    file = line[0] != '\0' ? fopen(line + sizeof key - 1, "we") : NULL;
+    for (int i = 0; file != NULL && i < ZKC_SERVERS; i++) {
+        member(x, i, text, sizeof text);
+        (void)fprintf(file, "%s\n", text);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}
+
+/* With an empty disk, or as it is. */
+static void start_again(const struct strike *x, int index, bool wipe)
+{
+    zkc_stage_kill(server(x, index));
+    if (wipe) {
+        (void)zkr__test_server_wipe(server(x, index));
+    }
+    write_members(x, index);
+    zkt_server_launch(server(x, index));
+}
+
+/*
+ * The leader, or another. Meanwhile it runs on, or is replaced by one with an empty disk. The latter starts before it is
+ * a member, as ZooKeeper wants it.
+ */
+bool zkc_reconfigure(const struct strike *x)
+{
+    const int which = (x->leader + (int)(x->f->who % ZKC_SERVERS)) % ZKC_SERVERS;
+    const bool replaced = x->f->how % 2 == 0;
+    const bool gone = reconfigure(x, which, false);
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    if (gone && replaced) {
+        start_again(x, which, true);
+    }
+    const bool back = reconfigure(x, which, true);
+    const int64_t end = zkt_now_ms() + BY_ITSELF_MS;
+    while (!zkt_server_wait(server(x, which), STEP_MS) && zkt_now_ms() < end &&
+           zkc_stage_pass(x->s, STEP_MS)) {
+    }
+    if (!zkt_server_wait(server(x, which), STEP_MS)) {
+        start_again(x, which, false);
+    }
+    return gone && back;
+}
