@@ -4,6 +4,7 @@
 # versions.sh servers SUITE: runs the tests that depend on servers, with this machine's libzookeeper and servers of
 #                            another release of Debian
 # versions.sh old SUITE:     runs holds and zkr on servers of a release that lacks later operations
+# versions.sh chaos SUITE [ARGUMENT...]: ./run chaos, where servers are rolled to that release and back
 # versions.sh i386:          runs the tests of ./run test in an i386 root
 # versions.sh arm64:         cross-compiles, and runs the unit tests and schedules under qemu-user
 # These are the rows of docs/tested.md that need more than this machine's own system. ./run fresh tests Debian 12 and
@@ -55,6 +56,14 @@ old() { # SUITE
         -E '@|^cli\.(foreign|leave|lock|refused|slow|time|why)$'
 }
 
+rolled() { # SUITE ARGUMENT...
+    servers_of "$1"
+    ZKR_TEST_OTHER_CLASSPATH=$ZKR_TEST_CLASSPATH
+    export ZKR_TEST_OTHER_CLASSPATH
+    unset ZKR_TEST_CLASSPATH
+    build/test/test/chaos --nemesis rolled "${@:2}"
+}
+
 i386() {
     system minbase i386 bookworm gcc "${packages_build[@]}" "${packages_test[@]}"
     cp /etc/hosts "$root/etc/"
@@ -82,6 +91,7 @@ arm64() {
 }
 
 case $*:$# in
+chaos\ *) shift && rolled "$@" ;;
 servers\ *:2 | old\ *:2 | i386:1 | arm64:1) "$@" ;;
-*) die 64 'usage: tools/versions.sh servers SUITE | old SUITE | i386 | arm64' ;;
+*) die 64 'usage: tools/versions.sh servers SUITE | old SUITE | chaos SUITE [ARGUMENT...] | i386 | arm64' ;;
 esac

@@ -30,8 +30,7 @@ static bool pass(const struct strike *x, int64_t ms)
 
 /* ---- servers ------------------------------------------------------------------------ */
 
-/* Until it serves; when it could not bind its port it is launched again. */
-static bool wait_for(zkc_stage *s, int index, int64_t end)
+bool zkc_wait_server(zkc_stage *s, int index, int64_t end)
 {
     zkt_server *at = zkt_ensemble_server(s->ensemble, index);
     while (!zkt_server_wait(at, SERVE_STEP_MS)) {
@@ -50,7 +49,7 @@ static bool wait_serving(zkc_stage *s)
     const int64_t end = zkt_now_ms() + RECOVER_MS;
     bool serving = true;
     for (int i = 0; i < ZKC_SERVERS && serving; i++) {
-        serving = wait_for(s, i, end);
+        serving = zkc_wait_server(s, i, end);
     }
     return serving && zkt_now_ms() < end;
 }
@@ -95,7 +94,8 @@ static bool change_limits(const struct strike *x)
         zkc_stage_limit(which, how < ZKC_SERVERS ? how + i : how);
         (void)pass(x, x->f->span_ms);
         zkt_server_launch(which);
-        if (!wait_for(x->s, (x->leader + i) % ZKC_SERVERS, zkt_now_ms() + RECOVER_MS)) {
+        if (!zkc_wait_server(x->s, (x->leader + i) % ZKC_SERVERS,
+                             zkt_now_ms() + RECOVER_MS)) {
             return false;
         }
     }
@@ -193,6 +193,7 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_DISK_SLOW] = zkc_slow_disk,
         [ZKC_DISK_FULL] = zkc_fill_disk,
         [ZKC_RECONFIGURED] = zkc_reconfigure,
+        [ZKC_ROLLED] = zkc_roll,
     };
     /* On a busy machine a server may have ended by itself. */
     const int leader = wait_serving(s) ? zkc_stage_wait_leader(s, RECOVER_MS) : -1;

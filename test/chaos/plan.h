@@ -37,7 +37,8 @@
     X(DISK_SLOW, "disk of a server slow", 3000, 6000)                                  \
     X(DISK_FULL, "disk of a server full", 500, 2500)                                   \
     /* Only if asked for by name, from here on. */                                     \
-    X(RECONFIGURED, "server removed and added by reconfig", 1000, 4000)
+    X(RECONFIGURED, "server removed and added by reconfig", 1000, 4000)                \
+    X(ROLLED, "servers of another release, and back", 1000, 4000)
 
 enum zkc_fault_kind {
 #define ZKC_FAULT_ENUM_(name, text, least, most) ZKC_##name,

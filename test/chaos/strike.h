@@ -32,6 +32,10 @@ bool zkc_step_walls(const struct strike *x);
 bool zkc_slow_disk(const struct strike *x);
 bool zkc_fill_disk(const struct strike *x);
 bool zkc_reconfigure(const struct strike *x);
+bool zkc_roll(const struct strike *x);
+
+/** Until that server serves, or @end. When it could not bind its port it is launched again. */
+bool zkc_wait_server(zkc_stage *s, int index, int64_t end);
 
 /** Do this to all ways of one client to the servers. */
 void zkc_doors(const struct strike *x, void (*what)(zkt_proxy *p));

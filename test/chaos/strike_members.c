@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of the ensemble: a server that leaves it and comes back. */
+/* Faults of the ensemble: a server leaves it and comes back; servers of another release. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fourlw.h"
 #include "raw.h"
 #include "strike.h"
 #include "util.h"
@@ -124,4 +125,55 @@ bool zkc_reconfigure(const struct strike *x)
         start_again(x, which, false);
     }
     return gone && back;
+}
+
+/* ---- a rolling restart ---------------------------------------------------------------- */
+
+/* "3.8.0", or empty. */
+static void release_of(const struct strike *x, int index, char *out, size_t size)
+{
+    static const char key[] = "Zookeeper version: ";
+    char text[512] = "";
+    (void)zkt_4lw(zkt_server_host(server(x, index)), "srvr", text, sizeof text);
+    const char *at = strstr(text, key);
+    (void)snprintf(out, size, "%.*s",
+                   at != NULL ? (int)strcspn(at + sizeof key - 1, "-,") : 0,
+                   at != NULL ? at + sizeof key - 1 : "");
+}
+
+/* One after the other, the leader last. False: a server does not serve, or is of the release that it was of. */
+static bool roll(const struct strike *x, bool other)
+{
+    bool done = true;
+    for (int i = 1; i <= ZKC_SERVERS && done; i++) {
+        const int which = (x->leader + i) % ZKC_SERVERS;
+        char before[16];
+        char after[16];
+        release_of(x, which, before, sizeof before);
+        zkc_stage_kill(server(x, which));
+        (void)zkt_other_release(zkt_server_dir(server(x, which)), other);
+        zkt_server_launch(server(x, which));
+        done = zkc_wait_server(x->s, which, zkt_now_ms() + LONG_MS);
+        release_of(x, which, after, sizeof after);
+        done =
+            done && before[0] != '\0' && after[0] != '\0' && strcmp(before, after) != 0;
+    }
+    return done;
+}
+
+bool zkc_roll(const struct strike *x)
+{
+    if (!zkt_other_release(zkt_server_dir(server(x, 0)), true)) {
+        (void)fprintf(
+            stderr,
+            "chaos: $ZKR_TEST_OTHER_CLASSPATH does not name the jars of a release\n");
+        return false;
+    }
+    const bool there = roll(x, true);
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    const bool back = roll(x, false);
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        (void)zkt_other_release(zkt_server_dir(server(x, i)), false);
+    }
+    return there && back;
 }

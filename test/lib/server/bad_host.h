@@ -33,6 +33,12 @@ struct zkt_bad_host *zkt_bad_host(const char *dir);
  */
 bool zkt_bad_clock(const char *dir, const char *rate);
 
+/**
+ * From its next start on the server with directory @dir is of the release whose jars $ZKR_TEST_OTHER_CLASSPATH names, or
+ * of its own again. Returns false if that is not set.
+ */
+bool zkt_other_release(const char *dir, bool other);
+
 /** Remove what libfaketime leaves of a process that was killed. */
 void zkt_bad_clock_killed(pid_t pid);
 

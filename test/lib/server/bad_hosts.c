@@ -24,14 +24,24 @@ static void put(const char *path, const char *text)
 void zkt_bad_hosts(const char *script)
 {
     const char *java = getenv("ZKR_TEST_JAVA");
-    char text[1024];
+    char text[2048];
     (void)snprintf(text, sizeof text,
                    "#!/bin/sh\n"
                    "for last; do :; done\n"
                    "dir=${last%%/*}\n"
                    "[ -f \"$dir/host\" ] || head -c 4096 /dev/zero >\"$dir/host\"\n"
                    "preload='%s'\n"
-                   "[ ! -f \"$dir/env\" ] || . \"$dir/env\"\n"
+                   "jars=\n"
+                   "for file in \"$dir\"/env.*; do\n"
+                   "    [ ! -f \"$file\" ] || . \"$file\"\n"
+                   "done\n"
+                   "before=\n"
+                   "for word; do\n"
+                   "    shift\n"
+                   "    [ -z \"$jars\" ] || [ \"$before\" != -cp ] || word=$jars\n"
+                   "    set -- \"$@\" \"$word\"\n"
+                   "    before=$word\n"
+                   "done\n"
                    "export LD_PRELOAD=\"$preload\" ZKT_BAD_HOST=\"$dir/host\"\n"
                    "exec '%s' \"$@\"\n",
                    ZKT_BAD_HOST_MODULE, java != NULL && *java != '\0' ? java : "java");
@@ -76,7 +86,7 @@ bool zkt_bad_clock(const char *dir, const char *rate)
     char file[256];
     char library[256];
     char text[640];
-    (void)snprintf(file, sizeof file, "%s/env", dir);
+    (void)snprintf(file, sizeof file, "%s/env.clock", dir);
     if (rate == NULL) {
         (void)unlink(file);
         return true;
@@ -92,6 +102,19 @@ bool zkt_bad_clock(const char *dir, const char *rate)
         library, rate);
     put(file, text);
     return true;
+}
+
+bool zkt_other_release(const char *dir, bool other)
+{
+    const char *jars = getenv("ZKR_TEST_OTHER_CLASSPATH");
+    char file[256];
+    (void)snprintf(file, sizeof file, "%s/env.release", dir);
+    if (!other) {
+        (void)unlink(file);
+    } else if (jars != NULL) {
+        put(file, "jars=$ZKR_TEST_OTHER_CLASSPATH\n");
+    }
+    return !other || jars != NULL;
 }
 
 void zkt_bad_clock_killed(pid_t pid)
