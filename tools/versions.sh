@@ -4,7 +4,8 @@
 # versions.sh servers SUITE: runs the tests that depend on servers, with this machine's libzookeeper and servers of
 #                            another release of Debian
 # versions.sh old SUITE:     runs holds and zkr on servers of a release that lacks later operations
-# versions.sh chaos SUITE [ARGUMENT...]: ./run chaos, where servers are rolled to that release and back
+# versions.sh chaos SUITE [ARGUMENT...]: ./run chaos, where servers are rolled to that release and back; and on servers
+#                            of that release, with snapshots by their AdminServer
 # versions.sh i386:          runs the tests of ./run test in an i386 root
 # versions.sh arm64:         cross-compiles, and runs the unit tests and schedules under qemu-user
 # These are the rows of docs/tested.md that need more than this machine's own system. ./run fresh tests Debian 12 and
@@ -56,12 +57,13 @@ old() { # SUITE
         -E '@|^cli\.(foreign|leave|lock|refused|slow|time|why)$'
 }
 
-rolled() { # SUITE ARGUMENT...
+chaos() { # SUITE ARGUMENT...
     servers_of "$1"
-    ZKR_TEST_OTHER_CLASSPATH=$ZKR_TEST_CLASSPATH
-    export ZKR_TEST_OTHER_CLASSPATH
+    # The AdminServer needs this jar, which no other names.
+    export ZKR_TEST_OTHER_CLASSPATH=$ZKR_TEST_CLASSPATH:$root/usr/share/java/servlet-api.jar
     unset ZKR_TEST_CLASSPATH
     build/test/test/chaos --nemesis rolled "${@:2}"
+    ZKR_TEST_CLASSPATH=$ZKR_TEST_OTHER_CLASSPATH build/test/test/chaos --nemesis usual,snapshot-taken "${@:2}"
 }
 
 i386() {
@@ -91,7 +93,6 @@ arm64() {
 }
 
 case $*:$# in
-chaos\ *) shift && rolled "$@" ;;
-servers\ *:2 | old\ *:2 | i386:1 | arm64:1) "$@" ;;
+chaos\ *:* | servers\ *:2 | old\ *:2 | i386:1 | arm64:1) "$@" ;;
 *) die 64 'usage: tools/versions.sh servers SUITE | old SUITE | chaos SUITE [ARGUMENT...] | i386 | arm64' ;;
 esac

@@ -194,6 +194,8 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_DISK_FULL] = zkc_fill_disk,
         [ZKC_RECONFIGURED] = zkc_reconfigure,
         [ZKC_ROLLED] = zkc_roll,
+        [ZKC_SNAPSHOT_TAKEN] = zkc_take_snapshot,
+        [ZKC_SNAPSHOT_RESTORED] = zkc_restore_snapshot,
     };
     /* On a busy machine a server may have ended by itself. */
     const int leader = wait_serving(s) ? zkc_stage_wait_leader(s, RECOVER_MS) : -1;

@@ -38,7 +38,9 @@
     X(DISK_FULL, "disk of a server full", 500, 2500)                                   \
     /* Only if asked for by name, from here on. */                                     \
     X(RECONFIGURED, "server removed and added by reconfig", 1000, 4000)                \
-    X(ROLLED, "servers of another release, and back", 1000, 4000)
+    X(ROLLED, "servers of another release, and back", 1000, 4000)                      \
+    X(SNAPSHOT_TAKEN, "snapshot by the AdminServer", 500, 2000)                        \
+    X(SNAPSHOT_RESTORED, "snapshot restored on one server", 1000, 3000)
 
 enum zkc_fault_kind {
 #define ZKC_FAULT_ENUM_(name, text, least, most) ZKC_##name,

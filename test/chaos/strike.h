@@ -33,6 +33,8 @@ bool zkc_slow_disk(const struct strike *x);
 bool zkc_fill_disk(const struct strike *x);
 bool zkc_reconfigure(const struct strike *x);
 bool zkc_roll(const struct strike *x);
+bool zkc_take_snapshot(const struct strike *x);
+bool zkc_restore_snapshot(const struct strike *x);
 
 /** Until that server serves, or @end. When it could not bind its port it is launched again. */
 bool zkc_wait_server(zkc_stage *s, int index, int64_t end);
