@@ -61,12 +61,13 @@ int64_t zkc_hold_end(const zkc_hold *h)
 
 static void add_to(zkc_hold *h, const zkc_record *r)
 {
-    const int64_t claimed = r->at + r->value * 1000000;
     switch (r->kind) {
-    case ZKC_SURE:
+    case ZKC_SURE: {
+        const int64_t claimed = r->at + r->value * 1000000;
         h->last_sure = r->at;
         h->claimed = claimed > h->claimed ? claimed : h->claimed;
         break;
+    }
     case ZKC_RELEASE:
         h->released = r->at;
         break;
