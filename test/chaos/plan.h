@@ -36,6 +36,10 @@
     X(WALL_STEPPED, "wall clocks stepped", 1500, 4000)                                 \
     X(DISK_SLOW, "disk of a server slow", 3000, 6000)                                  \
     X(DISK_FULL, "disk of a server full", 500, 2500)                                   \
+    X(LACKING, "client's servers lack operations", 1500, 4000)                         \
+    X(NEW_SESSIONS, "client's servers begin new sessions", 1500, 4000)                 \
+    X(NO_LEADER, "client's servers refuse sessions", 600, 4000)                        \
+    X(COUNTS_CHANGES, "client's servers count changes", 1500, 4000)                    \
     /* Only if asked for by name, from here on. */                                     \
     X(RECONFIGURED, "server removed and added by reconfig", 1000, 4000)                \
     X(ROLLED, "servers of another release, and back", 1000, 4000)                      \

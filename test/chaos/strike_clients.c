@@ -216,3 +216,57 @@ bool zkc_move_servers(const struct strike *x)
     }
     return after > before;
 }
+
+/* ---- servers that are not ZooKeeper --------------------------------------------------- */
+
+static zkt_proxy_counts counts(const struct strike *x)
+{
+    zkt_proxy_counts sum = {.connections = 0};
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        const zkt_proxy_counts one = zkt_proxy_counters(door(x, i));
+        sum.connections += one.connections;
+        sum.requests += one.requests;
+    }
+    return sum;
+}
+
+/* The client connects to such servers, and again at the end. Returns what passed meanwhile. */
+static zkt_proxy_counts have_habits(const struct strike *x, int habits)
+{
+    const zkt_proxy_counts before = counts(x);
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_proxy_habits(door(x, i), habits);
+    }
+    zkc_doors(x, zkt_proxy_drop_connections);
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    zkt_proxy_counts passed = counts(x);
+    passed.connections -= before.connections;
+    passed.requests -= before.requests;
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_proxy_habits(door(x, i), 0);
+    }
+    zkc_doors(x, zkt_proxy_drop_connections);
+    return passed;
+}
+
+/* Such a server ends the connection at the operation. The client has two, of which one guards its counters. */
+bool zkc_lack(const struct strike *x)
+{
+    enum { HANDLES = 2 };
+    return have_habits(x, zkt_lacking[x->f->how % ZKT_LACKING]).connections > HANDLES;
+}
+
+bool zkc_renew_sessions(const struct strike *x)
+{
+    return have_habits(x, ZKR_TEST_NEW_SESSIONS).connections > 0;
+}
+
+bool zkc_refuse_sessions(const struct strike *x)
+{
+    return have_habits(x, ZKR_TEST_NO_LEADER).connections > 0;
+}
+
+bool zkc_count_changes(const struct strike *x)
+{
+    return have_habits(x, ZKR_TEST_COUNTS_CHANGES).requests > 0;
+}
