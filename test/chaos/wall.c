@@ -23,12 +23,14 @@ static time_t ahead(void)
     return (time_t)s;
 }
 
-/* Concurrent first calls store the same address. */
 #define NEXT(result, name, ...)                                                        \
-    static result (*next)(__VA_ARGS__);                                                \
-    if (next == NULL) {                                                                \
-        *(void **)&next = dlsym(RTLD_NEXT, #name);                                     \
-    }
+    static _Atomic(void *) found;                                                      \
+    result (*next)(__VA_ARGS__);                                                       \
+    void *known = found;                                                               \
+    if (known == NULL) {                                                               \
+        found = known = dlsym(RTLD_NEXT, #name);                                       \
+    }                                                                                  \
+    *(void **)&next = known;
 
 int clock_gettime(clockid_t clock, struct timespec *out)
 {

@@ -28,12 +28,14 @@ __attribute__((constructor)) static void find_host(void)
     }
 }
 
-/* Concurrent first calls store the same address. */
 #define NEXT(result, name, ...)                                                        \
-    static result (*next)(__VA_ARGS__);                                                \
-    if (next == NULL) {                                                                \
-        *(void **)&next = dlsym(RTLD_NEXT, #name);                                     \
-    }
+    static _Atomic(void *) found;                                                      \
+    result (*next)(__VA_ARGS__);                                                       \
+    void *known = found;                                                               \
+    if (known == NULL) {                                                               \
+        found = known = dlsym(RTLD_NEXT, #name);                                       \
+    }                                                                                  \
+    *(void **)&next = known;
 
 /* ---- a slow disk ------------------------------------------------------------------- */
 
