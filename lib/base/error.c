@@ -40,12 +40,12 @@ const char *zkr_strerror(int code)
     const struct row *row = find(code);
     return row ? row->text
            : code == ZKR_EZK(ZKR__LOCAL_SESSION)
-               ? "a local session cannot own the node, as "
+               ? "a local session cannot own the node, because "
                  "localSessionsUpgradingEnabled is false"
            : code == ZKR_EZK(ZKR__UNIMPLEMENTED)
                ? "the servers lack an operation that every ZooKeeper since 3.4 has"
            : code == ZKR_EZK(ZKR__NO_REASON)
-               ? "the servers refused the request and, unlike ZooKeeper, do not say why"
+               ? "the servers refused the request and, unlike ZooKeeper, give no reason"
            : code == ZKR_EZK(ZKR__EPHEMERAL_PARENT)
                ? "the path is an ephemeral node (a lock of another kind) or lies below "
                  "one"

@@ -63,11 +63,10 @@ int zkr_client_guard_group(zkr_client *c, int64_t group)
                          (long long)group);
     }
     int error = tell_group(c, group);
-    return error == 0 ? ZKR_OK
-           : error == ESRCH
-               ? zkr__fail(ZKR_EINVAL, NULL,
-                           "zkr_client_guard_group: there is no process group %lld",
-                           (long long)group)
+    return error == 0       ? ZKR_OK
+           : error == ESRCH ? zkr__fail(ZKR_EINVAL, NULL,
+                                        "zkr_client_guard_group: no process group %lld",
+                                        (long long)group)
            : error == EPIPE
                ? zkr__fail(ZKR_ESTATE, NULL,
                            "zkr_client_guard_group: the client has no guardian")

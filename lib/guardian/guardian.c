@@ -54,8 +54,8 @@ static int join(zkr_client *c)
     uint64_t ward = 0;
     if (c->options.open_handle) {
         return zkr__guardian_refuse(
-            ZKR_EINVAL, "it has no option open_handle, and cannot connect as "
-                        "this client does");
+            ZKR_EINVAL,
+            "it cannot use the option open_handle to connect as this client does");
     }
     int rc = name_files(c);
     rc = rc == ZKR_OK ? zkr__guardian_take(&guardian, &ward) : rc;
@@ -244,7 +244,7 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
     if (error != 0) {
         (void)look(c); /* the guardian's answer may explain why */
         say_unguarded(c, error == EPIPE ? "it has ended"
-                                        : "it cannot be sent the session");
+                                        : "the session cannot be sent to it");
     }
     return error == 0 ? c->session_id : 0;
 }
@@ -295,9 +295,9 @@ bool zkr__guardian_directory(zkr_client *c, const char *path, bool used)
         zkr__log(c, ZKR_LOG_INFO,
                  ZKR__EVENT("guardian_full", .path = path,
                             .reason =
-                                "the guardian does not know of this path: on "
-                                "servers that give each connection a new session, "
-                                "nodes stay there until the session times out"));
+                                "the guardian does not know this path; on servers "
+                                "that give each connection a new session, nodes there "
+                                "remain until the session times out"));
     }
     return told;
 }

@@ -221,10 +221,9 @@ static int judge(const struct zkr__guardian_record *record)
                      "it cannot see this process, which has put its children into "
                      "another PID namespace")
            : record->value == ENOSYS || record->value == EPERM
-               ? zkr__guardian_refuse(
-                     ZKR_ESYS,
-                     "the system has no pidfd_open(): that needs Linux 5.3, and a "
-                     "container that allows it")
+               ? zkr__guardian_refuse(ZKR_ESYS,
+                                      "the system has no pidfd_open(), which needs "
+                                      "Linux 5.3 and a container that allows it")
                : zkr__guardian_refuse_errno((int)record->value);
 }
 

@@ -28,11 +28,11 @@ static bool is_in(enum zkr__phase phase, unsigned set)
 
 static const char *hold_fault(const struct zkr__claim_state *k)
 {
-    ZKR__FAULT_IF(k->holds == 0, "held, and never granted");
-    ZKR__FAULT_IF(k->leaving, "held by nobody");
-    ZKR__FAULT_IF(k->failures != 0, "held, and failing");
-    ZKR__FAULT_IF(k->failure != 0 || k->lost != 0, "held, and over");
-    ZKR__FAULT_IF(k->revocation != 0, "held, and a request is not told");
+    ZKR__FAULT_IF(k->holds == 0, "held but never granted");
+    ZKR__FAULT_IF(k->leaving, "held but leaving");
+    ZKR__FAULT_IF(k->failures != 0, "held but failing");
+    ZKR__FAULT_IF(k->failure != 0 || k->lost != 0, "held but failed or lost");
+    ZKR__FAULT_IF(k->revocation != 0, "held with a request that was not reported");
     ZKR__FAULT_IF(k->departure != ZKR__STAYS && k->writing == 0,
                   "a release without a write");
     return NULL;
@@ -53,9 +53,9 @@ static const char *create_fault(const struct zkr__claim_state *k)
 static const char *park_fault(const struct zkr__claim_state *k)
 {
     bool prepared = k->look == ZKR__PREPARED || k->look == ZKR__BEHIND_FIRST;
-    ZKR__FAULT_IF(!k->waited, "parked, and has not waited");
+    ZKR__FAULT_IF(!k->waited, "parked without waiting");
     ZKR__FAULT_IF(k->member && k->look != ZKR__LOOKS_NOT, "a member looks ahead");
-    ZKR__FAULT_IF(prepared && k->then != ZKR__THEN_OURS, "prepared for nothing");
+    ZKR__FAULT_IF(prepared && k->then != ZKR__THEN_OURS, "prepared without being next");
     ZKR__FAULT_IF(k->standstill < 0, "a negative standstill");
     return NULL;
 }
@@ -64,16 +64,16 @@ static const char *phase_fault(const struct zkr__claim_state *k)
 {
     switch (k->phase) {
     case ZKR__PAUSED:
-        return is_in(k->next, PAUSES) ? NULL : "pauses before nothing";
+        return is_in(k->next, PAUSES) ? NULL : "pauses without a next phase";
     case ZKR__CREATING:
         return create_fault(k);
     case ZKR__PARKED:
         return park_fault(k);
     case ZKR__READY:
-        return k->member ? NULL : "ready for nobody";
+        return k->member ? NULL : "ready but not a member";
     case ZKR__ADOPTING:
     case ZKR__CONFIRMING:
-        return k->own == ZKR__OWN_ASKED ? NULL : "awaits an answer, and has not asked";
+        return k->own == ZKR__OWN_ASKED ? NULL : "awaits an answer without a request";
     case ZKR__HELD:
         return hold_fault(k);
     case ZKR__LOOKING:
@@ -85,22 +85,23 @@ static const char *phase_fault(const struct zkr__claim_state *k)
     case ZKR__GONE:
         return NULL;
     }
-    return "in no phase";
+    return "in an unknown phase";
 }
 
 static const char *outcome_fault(const struct zkr__claim_state *k)
 {
     bool ends = is_in(zkr__claim_stage(k), LEAVES);
-    ZKR__FAULT_IF(k->leaving && !ends, "left, and goes on");
-    ZKR__FAULT_IF(k->failure != 0 && !ends, "failed, and goes on");
-    ZKR__FAULT_IF(k->lost != 0 && !ends, "lost, and goes on");
+    ZKR__FAULT_IF(k->leaving && !ends, "left but continues");
+    ZKR__FAULT_IF(k->failure != 0 && !ends, "failed but continues");
+    ZKR__FAULT_IF(k->lost != 0 && !ends, "lost but continues");
     ZKR__FAULT_IF(k->failure != 0 && k->lost != 0, "failed and lost");
-    ZKR__FAULT_IF(k->lost != 0 && k->holds == 0, "lost what was never held");
+    ZKR__FAULT_IF(k->lost != 0 && k->holds == 0, "lost but never held");
     ZKR__FAULT_IF(k->place_lost && !(k->member && k->phase == ZKR__GONE),
-                  "a place lost by nobody");
+                  "a lost place, but not of a member that has gone");
     ZKR__FAULT_IF(k->kept && (k->member || !(ends || k->phase == ZKR__HELD)),
-                  "kept, and not held");
-    ZKR__FAULT_IF(k->refused && !(k->leaving && ends), "a delete refused to nobody");
+                  "kept but not held");
+    ZKR__FAULT_IF(k->refused && !(k->leaving && ends),
+                  "a refused delete without a departure");
     return NULL;
 }
 
@@ -109,13 +110,13 @@ const char *zkr__claim_invariant(const struct zkr__claim_state *k)
     bool doubted = zkr__claim_stage(k) == ZKR__DOUBTED;
     bool lists = k->phase == ZKR__LISTING;
     ZKR__FAULT_IF(k->own == ZKR__OWN_UNPROVED && is_in(k->phase, HAS_NODE) && !lists,
-                  "goes on with a node that is not proved to be ours");
+                  "continues with a node that is not proved to be its own");
     ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->phase != ZKR__HELD,
-                  "downgraded, and not held");
+                  "downgraded but not held");
     ZKR__FAULT_IF(k->downgrade != ZKR__SETTLED && k->own == ZKR__OWN_SET,
-                  "downgraded, and watched");
+                  "downgraded but watched");
     ZKR__FAULT_IF(doubted && !(k->keeps_place && k->holds > 0),
-                  "doubted, and never held");
+                  "in doubt but never held");
     ZKR__FAULT_IF(k->version < -1, "a negative version");
     ZKR__FAULT_IF(k->failures < 0 || k->refusals < 0, "a negative count");
     const char *fault = outcome_fault(k);
@@ -158,7 +159,8 @@ static const char *event_fault(const struct zkr__claim_state *before,
     }
     if (e->kind == ZKR__EV_WRITTEN) {
         ZKR__FAULT_IF(after->writing + 1 != before->writing, "writes are miscounted");
-        ZKR__FAULT_IF(e->deletes && after->departure != ZKR__STAYS, "departs for ever");
+        ZKR__FAULT_IF(e->deletes && after->departure != ZKR__STAYS,
+                      "departs without end");
     }
     return NULL;
 }
@@ -173,8 +175,8 @@ const char *zkr__claim_step_invariant(const struct zkr__claim_state *before,
     ZKR__FAULT_IF(before->failure != 0 && after->failure != before->failure,
                   "failed twice");
     ZKR__FAULT_IF(parts(before, after) && after->round == before->round,
-                  "answers about a node of before still count");
-    ZKR__FAULT_IF(parks && after->saw_ahead, "has seen a node that it did not ask for");
+                  "answers about an earlier node still count");
+    ZKR__FAULT_IF(parks && after->saw_ahead, "has seen a node that it did not request");
     const char *fault = grant_fault(before, e, after);
     return fault ? fault : event_fault(before, e, after);
 }

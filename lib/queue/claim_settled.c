@@ -11,11 +11,12 @@ static const char *list_fault(const struct zkr__claim *claim) ZKR__LOCKED
     if (claim->list == ZKR__NO_LIST) {
         return NULL;
     }
-    ZKR__FAULT_IF(!zkr__claim_awaits_list(&claim->k), "a list for nothing");
+    ZKR__FAULT_IF(!zkr__claim_awaits_list(&claim->k),
+                  "a list that the claim does not await");
     ZKR__FAULT_IF(claim->list == ZKR__THIS_LIST && !(d->askers && d->listing),
-                  "awaits a list that is not on its way");
+                  "awaits a list that was not requested");
     ZKR__FAULT_IF(claim->list == ZKR__NEXT_LIST && !d->later,
-                  "awaits a list that nobody wants");
+                  "awaits a later list that is not planned");
     return NULL;
 }
 
@@ -26,13 +27,13 @@ static const char *place_fault(const struct zkr__claim *claim) ZKR__LOCKED
     bool path = claim->ahead_watcher.path != NULL;
     bool before = claim->before != NULL;
     ZKR__FAULT_IF(known != (claim->ours_prev != NULL),
-                  "found by its path, or in its directory");
-    ZKR__FAULT_IF(known && zkr__claim_has_none(k), "knows a node that was not made");
+                  "found only by its path, or only in its directory");
+    ZKR__FAULT_IF(known && zkr__claim_has_none(k), "knows a node that was not created");
     ZKR__FAULT_IF((k->phase == ZKR__PARKED) != (claim->ahead || path),
-                  "parked, or behind another, not both");
+                  "parked but behind nothing, or the reverse");
     ZKR__FAULT_IF(claim->ahead && path, "behind two others");
     ZKR__FAULT_IF(before != zkr__claim_watches_before(k),
-                  "looks ahead, or watches the node before");
+                  "looks ahead without a watch, or the reverse");
     return NULL;
 }
 
@@ -56,15 +57,16 @@ static const char *line_fault(const struct zkr__claim *claim) ZKR__LOCKED
     const struct zkr__engine *engine = claim->engine;
     bool paused = claim->k.phase == ZKR__PAUSED && claim->k.next == ZKR__CREATING;
     ZKR__FAULT_IF(claim->admitted != (claim->k.phase == ZKR__CREATING),
-                  "makes a node, or is admitted, not both");
+                  "creates a node without admission, or the reverse");
     ZKR__FAULT_IF(claim->admitted && d->joining == 0,
-                  "makes a node, and is not counted");
-    ZKR__FAULT_IF(d->joining > engine->joining, "more nodes are made here than in all");
-    ZKR__FAULT_IF(claim->in_line && claim->awaits_admission, "stands in two lines");
+                  "creates a node but is not counted");
+    ZKR__FAULT_IF(d->joining > engine->joining,
+                  "the directory creates more nodes than the engine");
+    ZKR__FAULT_IF(claim->in_line && claim->awaits_admission, "waits in two lines");
     ZKR__FAULT_IF(claim->in_line && !(paused && d->keep && d->keep->line),
-                  "stands in line for a kept node");
+                  "waits for a kept node that does not exist");
     ZKR__FAULT_IF(claim->awaits_admission && !(paused && engine->line),
-                  "stands in line to make a node");
+                  "waits for an admission without a line");
     return NULL;
 }
 
@@ -72,11 +74,12 @@ static const char *keep_fault(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__keep *keep = claim->directory->keep;
     if (!keep) {
-        return claim->stands ? "stands where nothing is kept" : NULL;
+        return claim->stands ? "counted in a directory without a kept node" : NULL;
     }
-    ZKR__FAULT_IF(keep->standing < (int)claim->stands, "stands, and is not counted");
+    ZKR__FAULT_IF(keep->standing < (int)claim->stands,
+                  "waits for a kept node but is not counted");
     ZKR__FAULT_IF(keep->standing == 0 && (keep->until != 0 || keep->over),
-                  "keeps a node of nobody");
+                  "a kept node without claims");
     return NULL;
 }
 
@@ -87,11 +90,11 @@ static const char *memory_fault(const struct zkr__claim *claim) ZKR__LOCKED
     bool gone = claim->k.phase == ZKR__GONE;
     ZKR__FAULT_IF(claim->refs <= 0 || claim->directory->refs <= 0,
                   "without a reference");
-    ZKR__FAULT_IF(gone != (claim->bytes == 0), "gone, or takes no room");
+    ZKR__FAULT_IF(gone != (claim->bytes == 0), "gone but takes room, or the reverse");
     ZKR__FAULT_IF(claim->bytes > claim->engine->node_bytes,
                   "less room than its node takes");
-    ZKR__FAULT_IF(gone && claim->timer.at != 0, "gone, and a timer is set");
-    ZKR__FAULT_IF(gone == claim->live, "gone, or alive");
+    ZKR__FAULT_IF(gone && claim->timer.at != 0, "gone with a timer set");
+    ZKR__FAULT_IF(gone == claim->live, "gone but alive, or the reverse");
     return NULL;
 }
 
@@ -107,14 +110,14 @@ static const char *count_fault(const struct zkr__engine *engine) ZKR__LOCKED
     const zkr_stats *n = &c->stats;
     int64_t unheld = n->waiting + n->pending_deletes;
     ZKR__FAULT_IF(n->waiting < 0 || n->held < 0 || n->pending_deletes < 0,
-                  "fewer claims than none");
-    ZKR__FAULT_IF(n->held > 0 && !engine->held, "held, and nobody holds");
+                  "a negative count of claims");
+    ZKR__FAULT_IF(n->held > 0 && !engine->held, "a count of holds without a hold");
     ZKR__FAULT_IF(engine->joining < 0 || engine->joining > unheld,
-                  "the count of nodes that are being made");
+                  "a wrong count of nodes being created");
     ZKR__FAULT_IF(c->prepared < 0 || c->prepared > unheld,
-                  "the count of claims that keep the lease");
+                  "a wrong count of claims that keep the lease");
     ZKR__FAULT_IF(c->refused_deletes < 0 || c->refused_deletes > n->pending_deletes,
-                  "the count of refused deletes");
+                  "a wrong count of refused deletes");
     return NULL;
 }
 

@@ -112,8 +112,8 @@ static void say_alive(struct zkr__engine *engine,
         engine->ghosts_seen = true;
         zkr__log(engine->c, ZKR_LOG_WARN,
                  ZKR__EVENT("session_replaced", .node = ghost->path,
-                            .reason = "the servers give each connection a new session: "
-                                      "holds are lost at each re-connection"));
+                            .reason = "the servers give each connection a new session, "
+                                      "so each reconnection loses the holds"));
     }
 }
 

@@ -110,14 +110,15 @@ static const char *fault_of(const struct zkr__group *group,
     bool held = group->state == ZKR__GROUP_HELD;
     bool failed = group->state == ZKR__GROUP_FAILED;
     bool lost = group->state == ZKR__GROUP_LOST;
-    ZKR__FAULT_IF(group->gathering, "requests of a group are kept back");
+    ZKR__FAULT_IF(group->gathering, "requests of the group were not sent");
     ZKR__FAULT_IF(group->failures < 0, "a negative count of failures");
-    ZKR__FAULT_IF(held && (group->partial || !first), "held by some");
+    ZKR__FAULT_IF(held && (group->partial || !first), "held by some members only");
     ZKR__FAULT_IF(held && first->k.phase != ZKR__HELD,
-                  "held, and its first claim is not");
-    ZKR__FAULT_IF(lost && !(first && first->k.lost != 0), "no member was lost");
-    ZKR__FAULT_IF(failed != (group->failure != 0), "failed, or has a reason");
-    ZKR__FAULT_IF(failed && first, "failed, and is in");
+                  "held, but its first claim is not held");
+    ZKR__FAULT_IF(lost && !(first && first->k.lost != 0), "lost without a lost member");
+    ZKR__FAULT_IF(failed != (group->failure != 0),
+                  "failed without a reason, or the reverse");
+    ZKR__FAULT_IF(failed && first, "failed with members in the queue");
     return NULL;
 }
 

@@ -73,22 +73,24 @@ static const char *fault_of(const struct zkr__hold *hold) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold->claim;
     bool in = claim || hold->group;
-    ZKR__FAULT_IF(hold->group && !hold->queues, "a group in one queue");
+    ZKR__FAULT_IF(hold->group && !hold->queues, "a group with one queue");
     switch (hold->state) {
     case ZKR__HOLD_NONE: /* a hold released by a write still has its claims */
         return NULL;
     case ZKR__HOLD_WAITING:
-        return in && hold->failure == 0 ? NULL : "a hold waits for nothing";
+        return in && hold->failure == 0 ? NULL : "waiting without a claim";
     case ZKR__HOLD_HELD:
-        return claim && claim->taken && claim->k.holds > 0 ? NULL : "nothing is held";
+        return claim && claim->taken && claim->k.holds > 0 ? NULL
+                                                           : "held without a claim";
     case ZKR__HOLD_DOUBTED:
-        return claim && hold->queue->keeps_place ? NULL : "a doubt about nothing";
+        return claim && hold->queue->keeps_place ? NULL
+                                                 : "in doubt without a kept place";
     case ZKR__HOLD_LOST:
-        return claim && claim->k.lost != 0 ? NULL : "nothing was lost";
+        return claim && claim->k.lost != 0 ? NULL : "lost without a lost claim";
     case ZKR__HOLD_FAILED:
-        return !in && hold->failure != 0 ? NULL : "nothing has failed";
+        return !in && hold->failure != 0 ? NULL : "failed without a reason";
     }
-    return "a hold in no state";
+    return "in an unknown state";
 }
 
 static void check(const struct zkr__hold *hold) ZKR__LOCKED
@@ -585,9 +587,10 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
     int code = hold->failure;
     switch (code) {
     case ZKR_ETIMEDOUT:
-        return hold->once ? zkr__fail(code, dir, "%s is held by another", dir)
+        return hold->once ? zkr__fail(code, dir, "%s is held by another contender", dir)
                           : zkr__fail(code, dir,
-                                      "%s not acquired within %lld ms: held by another",
+                                      "%s was not acquired within %lld ms: another "
+                                      "contender holds it",
                                       dir, (long long)timeout_ms);
     case ZKR_ENOANSWER:
         return hold->once && !zkr__connected(c)
@@ -612,9 +615,9 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
     case ZKR_EFOREIGN:
         return zkr__queue_refuse(hold->queue);
     case ZKR_ENONODE:
-        return zkr__fail(code, dir,
-                         "cannot create %s: is the chroot of the server list missing?",
-                         dir);
+        return zkr__fail(
+            code, dir, "cannot create %s: the chroot of the server list may be missing",
+            dir);
     case ZKR_ECLOSED:
         return zkr__fail(code, dir, "the client is shut down");
     default:

@@ -19,7 +19,7 @@ int zkr__writes_check(const struct zkr__writes *writes, const char *dir)
         return rc;
     }
     if (writes->count > INT_MAX || (writes->count > 0 && !writes->ops)) {
-        return zkr__fail(ZKR_EINVAL, dir, "count does not match the operations");
+        return zkr__fail(ZKR_EINVAL, dir, "the count does not match the operations");
     }
     return zkr__zk_ops_check(writes->ops, writes->count);
 }
@@ -146,7 +146,7 @@ explain(const struct transaction *x, const char *dir, enum verdict verdict) ZKR_
         return ZKR_OK;
     case NO_HOLD:
         return zkr__fail(ZKR_ESESSION, dir,
-                         "%s was lost while held; nothing is written", dir);
+                         "%s was lost while held; nothing was written", dir);
     case NOT_SENT:
         return zkr__fail(x->code, dir, "cannot write: out of memory");
     case REFUSED:
@@ -154,12 +154,12 @@ explain(const struct transaction *x, const char *dir, enum verdict verdict) ZKR_
                             "nothing was written under the lock on");
     case CLOSED:
         return zkr__fail(ZKR_ECLOSED, dir,
-                         "the client is shut down; what was to be written may be");
+                         "the client is shut down; the write may have succeeded");
     case UNKNOWN:
         break;
     }
     return zkr__fail(ZKR_ECONNLOSS, dir,
-                     "%s: no answer to what was to be written; it may have been", dir);
+                     "%s: no answer to the write, which may have succeeded", dir);
 }
 
 static int64_t deadline_of(const zkr_client *c, int64_t timeout_ms)
@@ -187,7 +187,7 @@ static int await_connection(struct zkr__hold *hold,
     }
     if (is_shut(c, writes)) {
         return zkr__fail(ZKR_ECLOSED, dir,
-                         "the client is shut down; nothing is written");
+                         "the client is shut down; nothing was written");
     }
     if (!zkr__hold_check(hold)) {
         return zkr__fail(ZKR_ESESSION, dir, "%s is no longer held; nothing was written",

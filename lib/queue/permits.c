@@ -118,12 +118,13 @@ static const char *fault_of(const struct zkr__permits_order *order)
 {
     bool ranked = order->first && order->first->stage == RANKED;
     ZKR__FAULT_IF(order->asked < 0 || order->queued < 0,
-                  "fewer requests for permits than none");
-    ZKR__FAULT_IF((order->asked > 0) != ranked, "ranked, or asks for permits");
+                  "a negative count of requests for permits");
+    ZKR__FAULT_IF((order->asked > 0) != ranked,
+                  "ranked without requests, or the reverse");
     ZKR__FAULT_IF(order->inside && order->queued == 0,
-                  "inside the gate, and not queued");
+                  "inside the gate but not queued");
     ZKR__FAULT_IF(order->inside && order->inside->stage != INSIDE,
-                  "inside the gate, and elsewhere");
+                  "inside the gate and in another stage");
     return NULL;
 }
 

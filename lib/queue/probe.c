@@ -38,13 +38,14 @@ static void leave_out(struct zkr__claim *claim,
     enum { PART = 4 };
     claim->engine->checks_at = zkr__now(c) + c->session_ms * ZKR__MS / PART;
     if (claim->k.refusals == 0) {
-        zkr__log_more(c, ZKR_LOG_WARN,
-                      ZKR__EVENT("node_unreadable", .path = claim->q->dir,
-                                 .node = zkr__path_name(claim->node),
-                                 .reason =
-                                     "it is held all the same; if somebody deletes it, "
-                                     "that may be noticed late"),
-                      "zookeeper_code=%d", answer->zk_rc);
+        zkr__log_more(
+            c, ZKR_LOG_WARN,
+            ZKR__EVENT(
+                "node_unreadable", .path = claim->q->dir,
+                .node = zkr__path_name(claim->node),
+                .reason =
+                    "the node is still held, but its deletion may be noticed late"),
+            "zookeeper_code=%d", answer->zk_rc);
     }
     zkr__claim_tell(claim, ZKR__EV_OWN_UNCHECKED);
 }

@@ -224,12 +224,12 @@ static void warn_of_stranger(struct zkr__queue *q,
     } else {
         bool shared =
             stranger->kind == ZKR__NAME_READ || stranger->kind == ZKR__NAME_WRITE;
-        (void)snprintf(reason, sizeof(reason), "%s",
-                       shared ? "node of a read-write lock; it counts by its number, "
-                                "but Curator's does not see ours: use the writer of a "
-                                "zkr_rwlock"
-                              : "node of another program; this lock waits for it, but "
-                                "that program might not wait for this lock");
+        (void)snprintf(
+            reason, sizeof(reason), "%s",
+            shared ? "node of a read-write lock; this lock waits for it, but that of "
+                     "Curator does not see this lock: use the writer of a zkr_rwlock"
+                   : "node of another program; this lock waits for it, but "
+                     "that program might not wait for this lock");
     }
     warn(q, stranger->name, reason);
 }
@@ -258,7 +258,8 @@ bool zkr__queue_check(struct zkr__queue *q,
         warn_of_stranger(q, stranger);
     } else if (semaphore) {
         warn(q, NULL,
-             "a semaphore also uses this path; they do not exclude each other");
+             "a semaphore also uses this path; it and this lock do not exclude each "
+             "other");
     }
     return false;
 }
@@ -280,6 +281,6 @@ void zkr__queue_note_ahead(struct zkr__queue *q,
         zkr__log(q->c, ZKR_LOG_WARN,
                  ZKR__EVENT("ahead_stays", .path = q->dir, .node = name,
                             .reason = "the node ahead is not ephemeral: no session "
-                                      "will end it, and this lock waits for it"));
+                                      "ends it, and this lock waits for it"));
     }
 }

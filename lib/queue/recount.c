@@ -32,9 +32,8 @@ on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     struct zkr__recount *r = zkr__recount_of(d);
     bool answered = answer->code == ZKR_OK;
     if (answer->code == ZKR_EAUTH || (answered && !answer->acl)) {
-        keep_directory(d,
-                       "its sequence numbers cannot start again: this client may not "
-                       "read all ACLs, so the path is not deleted");
+        keep_directory(d, "its sequence numbers cannot restart: this client may not "
+                          "read all ACLs, so it does not delete the path");
     } else if (answered && tag == OWN) {
         zkr__zk_acl_free(r->acl);
         r->acl = zkr__zk_acl_copy(answer->acl);
@@ -42,9 +41,9 @@ on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
                zkr__zk_acl_same(r->acl, answer->acl)) {
         r->deletable = answer->version;
     } else if (answered && r->acl) {
-        keep_directory(d, "its sequence numbers cannot start again: it has data, or "
-                          "another ACL than the nodes of this client, so the path is "
-                          "not deleted");
+        keep_directory(
+            d, "its sequence numbers cannot restart: the path has data, or an ACL "
+               "different from that of this client's nodes, so it is not deleted");
     }
     zkr__directory_unref(d);
 }
@@ -93,10 +92,11 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
     if (answer->code == ZKR_OK) {
         zkr__log(d->engine->c, ZKR_LOG_INFO,
                  ZKR__EVENT("empty_path_deleted", .path = d->path,
-                            .reason = "so that its sequence numbers start again"));
+                            .reason = "so that its sequence numbers restart"));
     } else if (answer->code == ZKR_EAUTH) {
-        keep_directory(d, "its sequence numbers cannot start again: this client may "
-                          "not delete it");
+        keep_directory(
+            d,
+            "its sequence numbers cannot restart: this client may not delete the path");
     }
     zkr__directory_unref(d);
 }

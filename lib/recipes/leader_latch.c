@@ -324,7 +324,7 @@ int zkr_leader_latch_start(zkr_leader_latch *l)
     const char *dir = l->r.queue->dir;
     zkr__lock(l->r.c);
     if (l->started) {
-        rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is started already", dir);
+        rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is already started", dir);
     } else {
         l->failure = 0;
         l->failure_due = false;
@@ -362,7 +362,7 @@ int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
         return rc;
     }
     if (mode != ZKR_LATCH_SILENT && mode != ZKR_LATCH_NOTIFY) {
-        return zkr__fail(ZKR_EINVAL, l->r.queue->dir, "there is no mode %d", mode);
+        return zkr__fail(ZKR_EINVAL, l->r.queue->dir, "unknown mode %d", mode);
     }
     zkr__lock(l->r.c);
     zkr__hold_leave(&l->hold, false);
@@ -430,7 +430,7 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
     int rc = zkr__recipe_options(c, out, "leader latch", &o, sizeof(o), options);
     if (rc == ZKR_OK && o.warn_ms > 0 && !o.on_warn) {
         rc = zkr__fail(ZKR_EINVAL, path,
-                       "options of a leader latch: warn_ms is set and on_warn is not");
+                       "options of a leader latch: warn_ms is set without on_warn");
     }
     if (rc == ZKR_OK) {
         rc = zkr__recipe_check_warning(c, path, "leader latch", o.warn_ms, o.on_warn);
@@ -503,7 +503,7 @@ why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR
                : zkr__fail(ZKR_ETIMEDOUT, dir, "not the leader of %s in time: %s", dir,
                            l->unfit ? "it is not fit to lead"
                            : l->hold.claim && l->hold.claim->k.phase == ZKR__PARKED
-                               ? "another one leads"
+                               ? "another candidate leads"
                                : "no answer from a server");
 }
 

@@ -385,7 +385,7 @@ int zkr_leader_selector_requeue(zkr_leader_selector *s)
     if (!s->started || s->stopping) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is not started", dir);
     } else if (s->queued) {
-        rc = zkr__fail(ZKR_EBUSY, dir, "the selector is in the queue of %s already",
+        rc = zkr__fail(ZKR_EBUSY, dir, "the selector is already in the queue of %s",
                        dir);
     } else {
         s->queued = true;

@@ -53,9 +53,10 @@ read_record(const struct zkr__reentrant *lock, struct record *r, int64_t deadlin
     int rc = zkr__node_read(lock->c, dir, text, sizeof(text) - 1, &node, deadline);
     zkr__unlock(lock->c);
     if (rc != ZKR_OK) {
-        return zkr__fail(rc == ZKR_ETIMEDOUT ? ZKR_ENOANSWER : rc, dir,
-                         "cannot tell whether the last holder of %s has released: %s",
-                         dir, zkr_strerror(rc));
+        return zkr__fail(
+            rc == ZKR_ETIMEDOUT ? ZKR_ENOANSWER : rc, dir,
+            "cannot find out whether the last holder of %s has released it: %s", dir,
+            zkr_strerror(rc));
     }
     if (node.length > 0 && strncmp(text, mark, strlen(mark)) != 0) {
         return zkr__fail(ZKR_EEXIST, dir,

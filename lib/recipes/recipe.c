@@ -38,7 +38,7 @@ int zkr__recipe_options(const zkr_client *c,
 {
     int rc = zkr__client_enter(c);
     if (rc == ZKR_OK && !out) {
-        rc = zkr__fail(ZKR_EINVAL, NULL, "the %s cannot be stored: out is NULL", what);
+        rc = zkr__fail(ZKR_EINVAL, NULL, "cannot store the %s: out is NULL", what);
     }
     return rc == ZKR_OK ? zkr__options_take(o, size, from, what) : rc;
 }
@@ -52,10 +52,10 @@ int zkr__recipe_check_warning(const zkr_client *c,
     enum { PART = 3 };
     int64_t most = c->options.session_timeout_ms / PART;
     if (warn_ms < 0 || (warn_ms == 0 && told)) {
-        return zkr__fail(ZKR_EINVAL, path,
-                         "options of a %s: on_warn is set and warn_ms is not, or "
-                         "warn_ms is negative",
-                         what);
+        return zkr__fail(
+            ZKR_EINVAL, path,
+            "options of a %s: on_warn is set without warn_ms, or warn_ms is negative",
+            what);
     }
     if (warn_ms > most) {
         return zkr__fail(ZKR_EINVAL, path,

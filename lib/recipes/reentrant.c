@@ -82,8 +82,8 @@ int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms)
         behind = is_behind(q, holder);
     }
     return behind ? zkr__fail(ZKR_EDEADLK, q->dir,
-                              "the calling thread holds %s through another object, and "
-                              "would wait for itself; release that first",
+                              "the calling thread holds %s through another object and "
+                              "would wait for itself; release the other object first",
                               q->dir)
                   : ZKR_OK;
 }
@@ -433,8 +433,8 @@ static int refuse_to_wait(const struct zkr__reentrant *lock,
         return lost_before(dir);
     }
     return zkr__fail(ZKR_EDEADLK, dir,
-                     "the calling thread reads under %s, and would wait for itself; "
-                     "release the read lock first",
+                     "the calling thread holds the read lock of %s and would wait for "
+                     "itself; release the read lock first",
                      dir);
 }
 
@@ -446,7 +446,7 @@ static int acquire_again(const struct zkr__reentrant *lock,
         return lost_before(dir);
     }
     if (holder->depth == INT_MAX) {
-        return zkr__fail(ZKR_EINVAL, dir, "%s is held too often", dir);
+        return zkr__fail(ZKR_EINVAL, dir, "%s has been re-entered too often", dir);
     }
     holder->depth++;
     zkr__queue_meter(lock->queue)->n.reentries++;

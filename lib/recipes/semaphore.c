@@ -47,8 +47,9 @@ static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
 {
     const char *fault = o->max_from ? zkr__path_fault(o->max_from) : NULL;
     return max <= 0 || max > INT32_MAX
-               ? zkr__fail(ZKR_EINVAL, path, "a semaphore of %lld permits: 1 to %d",
-                           (long long)max, INT32_MAX)
+               ? zkr__fail(ZKR_EINVAL, path,
+                           "a semaphore has 1 to %d permits, not %lld", INT32_MAX,
+                           (long long)max)
            : fault ? zkr__fail(ZKR_EINVAL, o->max_from,
                                "zkr_semaphore_options: max_from %s", fault)
                    : ZKR_OK;
@@ -170,7 +171,8 @@ static int check_permits(const zkr_semaphore *s, int n)
                          n, bytes, ZKR__REQUEST_BYTES);
     }
     if (!s->r.watch && n > s->max) {
-        return zkr__fail(ZKR_EINVAL, dir, "%d permits of %lld", n, (long long)s->max);
+        return zkr__fail(ZKR_EINVAL, dir, "%d permits were requested of %lld", n,
+                         (long long)s->max);
     }
     return ZKR_OK;
 }

@@ -221,8 +221,7 @@ int zkr__ticket_request(zkr_ticket **out,
     zkr_ticket *t = rc == ZKR_OK && out ? make(r, queues) : NULL;
     if (rc == ZKR_OK && !t) {
         rc = out ? zkr__fail(ZKR_ENOMEM, dir, "cannot make a ticket: out of memory")
-                 : zkr__fail(ZKR_EINVAL, dir,
-                             "the ticket cannot be stored: out is NULL");
+                 : zkr__fail(ZKR_EINVAL, dir, "cannot store the ticket: out is NULL");
     }
     zkr__lock(r->c);
     if (t) {
@@ -410,7 +409,7 @@ int zkr_ticket_position(zkr_ticket *t, int64_t *ahead)
     int state = look(t);
     int64_t place = zkr__hold_place(&t->hold);
     if (!ahead) {
-        rc = zkr__fail(ZKR_EINVAL, dir, "the position cannot be stored: ahead is NULL");
+        rc = zkr__fail(ZKR_EINVAL, dir, "cannot store the position: ahead is NULL");
     } else if (state == ZKR_TICKET_HELD || (state == ZKR_TICKET_WAITING && place > 0)) {
         *ahead = place;
     } else if (state == ZKR_TICKET_WAITING) {
@@ -434,15 +433,14 @@ int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out)
     int state = look(t);
     const struct zkr__claim *claim = zkr__hold_behind(&t->hold, &place);
     if (!out) {
-        rc = zkr__fail(ZKR_EINVAL, dir, "the list cannot be stored: out is NULL");
+        rc = zkr__fail(ZKR_EINVAL, dir, "cannot store the list: out is NULL");
     } else if (state != ZKR_TICKET_WAITING) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s does not wait", dir);
     } else {
         rc = claim ? zkr__contenders_ahead(out, claim) : ZKR_ENOANSWER;
         rc = rc == ZKR_OK
                  ? rc
-                 : zkr__fail(rc, dir, "cannot tell which contender is ahead at %s: %s",
-                             dir,
+                 : zkr__fail(rc, dir, "cannot find the contender ahead at %s: %s", dir,
                              rc == ZKR_ENOMEM ? zkr_strerror(rc)
                                               : "no server has answered yet");
     }

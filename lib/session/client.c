@@ -59,9 +59,9 @@ int zkr__client_enter(const zkr_client *c)
         return zkr__fail(ZKR_EINVAL, NULL, "the client is NULL");
     }
     if (c->fork_generation != zkr__fork_generation()) {
-        return zkr__fail(
-            ZKR_ESTATE, NULL,
-            "a forked child cannot use its parent's client; open one there");
+        return zkr__fail(ZKR_ESTATE, NULL,
+                         "a forked child cannot use the client of its parent; open a "
+                         "client in the child");
     }
     return ZKR_OK;
 }
@@ -71,7 +71,7 @@ int zkr__client_enter_blocking(const zkr_client *c)
     int rc = zkr__client_enter(c);
     if (rc == ZKR_OK && (zkr__dispatch_is_self(&c->dispatch) || zkr__thread_is_of(c))) {
         return zkr__fail(ZKR_ESTATE, NULL,
-                         "a callback must not wait; do it in another thread");
+                         "a callback must not wait; wait in another thread");
     }
     return rc;
 }

@@ -100,7 +100,7 @@ static int say_unfinished(const zkr_client *c)
             "the servers refuse to delete a node, or to list its directory");
     }
     return zkr__fail(ZKR_ETIMEDOUT, NULL,
-                     "not all nodes of the client are confirmed gone");
+                     "the deletion of some nodes of the client is not confirmed");
 }
 
 int zkr_client_finish(zkr_client *c, int64_t timeout_ms)

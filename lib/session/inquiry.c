@@ -257,8 +257,9 @@ int zkr_client_get(zkr_client *c,
         return rc;
     }
     if (!path || !node || node_size == 0 || (!data && size > 0)) {
-        return zkr__fail(ZKR_EINVAL, path,
-                         "a read needs a path and a buffer for the node");
+        return zkr__fail(
+            ZKR_EINVAL, path,
+            "a read needs a path, a zkr_node, and a buffer if its size is not 0");
     }
     const char *fault = strcmp(path, "/") == 0 ? NULL : zkr__path_fault(path);
     if (fault) {

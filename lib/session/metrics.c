@@ -143,17 +143,18 @@ static const struct family {
 } families[] = {
 #define AT(member) offsetof(struct zkr__counts, member)
 #define ONE(member) AT(member), 1, NULL, NULL
-    {"zkr_waiting", "gauge", "Waiting in the queue now.", ONE(waiting)},
-    {"zkr_held", "gauge", "Held now.", ONE(held)},
-    {"zkr_acquired", "counter", "Granted, re-entries excepted.", ONE(acquired)},
-    {"zkr_contended", "counter", "Granted after waiting behind another.",
+    {"zkr_waiting", "gauge", "Acquires that wait in the queue now.", ONE(waiting)},
+    {"zkr_held", "gauge", "Holds now.", ONE(held)},
+    {"zkr_acquired", "counter", "Grants, without re-entries.", ONE(acquired)},
+    {"zkr_contended", "counter", "Grants after a wait behind another contender.",
      ONE(contended)},
-    {"zkr_timed_out", "counter", "Given up at the timeout.", ONE(timed_out)},
-    {"zkr_canceled", "counter", "Given up by the application.", ONE(canceled)},
-    {"zkr_failed", "counter", "Given up because of an error.", ONE(failed)},
+    {"zkr_timed_out", "counter", "Acquires that timed out.", ONE(timed_out)},
+    {"zkr_canceled", "counter", "Acquires that the application canceled.",
+     ONE(canceled)},
+    {"zkr_failed", "counter", "Acquires that failed with an error.", ONE(failed)},
     {"zkr_reentries", "counter", "Re-entries by the holder.", ONE(reentries)},
-    {"zkr_lost", "counter", "Lost while held.", AT(lost), ZKR__METERED_LOSSES, "reason",
-     reasons},
+    {"zkr_lost", "counter", "Holds that were lost.", AT(lost), ZKR__METERED_LOSSES,
+     "reason", reasons},
     {"zkr_hand_overs", "counter", "Grants after a wait.", AT(hand_overs),
      ZKR__HAND_OVERS, "kind", ways},
 #undef ONE
@@ -182,12 +183,13 @@ static void put_paths(struct out *out, const struct reading *r)
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         put_numbers(out, r, &families[i]);
     }
-    put_family(out, "zkr_wait_seconds", "histogram", "From the request to the grant.");
+    put_family(out, "zkr_wait_seconds", "histogram",
+               "Time from the request to the grant.");
     for (size_t p = 0; p < r->count; p++) {
         put_histogram(out, "zkr_wait_seconds", r->meters[p].path, &r->meters[p].n.wait);
     }
     put_family(out, "zkr_hold_seconds", "histogram",
-               "From the grant to the release or the loss.");
+               "Time from the grant to the release or loss.");
     for (size_t p = 0; p < r->count; p++) {
         put_histogram(out, "zkr_hold_seconds", r->meters[p].path, &r->meters[p].n.hold);
     }
@@ -206,19 +208,19 @@ static void put_client(struct out *out, const struct reading *r)
         const char *name, *type, *help;
         int64_t number;
     } rows[] = {
-        {"zkr_connected", "gauge", "A server has the session now.", r->connected},
+        {"zkr_connected", "gauge", "1 if a server serves the session now.",
+         r->connected},
         {"zkr_sessions", "counter", "Sessions established.", r->stats.sessions},
         {"zkr_expirations", "counter",
          "Sessions that ended before the client was closed.", r->stats.expirations},
-        {"zkr_reconnects", "counter", "Connections made again within a session.",
+        {"zkr_reconnects", "counter", "Reconnections within a session.",
          r->stats.reconnects},
-        {"zkr_requests", "counter", "Requests sent, pings excepted.",
-         r->stats.requests},
+        {"zkr_requests", "counter", "Requests sent, without pings.", r->stats.requests},
         {"zkr_probes", "counter", "Lease probes sent.", r->stats.probes},
-        {"zkr_pending_deletes", "gauge", "Nodes not yet confirmed gone.",
+        {"zkr_pending_deletes", "gauge", "Nodes whose deletion is not confirmed yet.",
          r->stats.pending_deletes},
-        {"zkr_news_ignored", "counter", "News of other processes, not used.",
-         r->news_ignored},
+        {"zkr_news_ignored", "counter",
+         "Notifications of other processes that were not used.", r->news_ignored},
         {"zkr_dropped_log_lines", "counter", "Log lines dropped.", r->dropped_log},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -227,10 +229,10 @@ static void put_client(struct out *out, const struct reading *r)
                    (struct labels){0}, rows[i].number);
     }
     put_time(out, "zkr_session_timeout_seconds",
-             "Shortest timeout that was granted to the session.", r->session_ms);
+             "Shortest timeout granted to the session.", r->session_ms);
     if (r->measured) {
         put_time(out, "zkr_lease_bound_seconds",
-                 "For how long the session is surely alive.", r->bound_ms);
+                 "Time for which the session is surely alive.", r->bound_ms);
     }
     put_family(out, "zkr_probe_round_trip_seconds", "histogram",
                "Round trips of lease probes.");

@@ -99,8 +99,8 @@ static int check_tls(const char *cert)
         if (cert[len] == '\0') {
             return rc != ZKR_OK || i >= FILES - 1 ? rc
                    : i > 0                        ? refuse_tls(bad_form)
-                           : refuse_tls(": a CA alone works from libzookeeper 3.10 on; "
-                                        "name a certificate and a key, too");
+                           : refuse_tls(": a CA alone works only since libzookeeper "
+                                        "3.10; also name a certificate and a key");
         }
         cert += len + 1;
     }

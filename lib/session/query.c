@@ -115,7 +115,7 @@ int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
             "the servers refuse to delete a node, or to list its directory");
     } else if (c->stats.pending_deletes > 0) {
         rc = zkr__fail(c->shut ? ZKR_ECLOSED : ZKR_ETIMEDOUT, NULL,
-                       "%lld nodes are not yet confirmed gone",
+                       "the deletion of %lld nodes is not confirmed yet",
                        (long long)c->stats.pending_deletes);
     }
     zkr__unlock(c);

@@ -196,7 +196,8 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     char cause[CAUSE_ROOM];
     bool no_ipv6 = error == EINVAL && !zkr__servers_takes(ZKR__IPV6);
     (void)snprintf(cause, sizeof(cause), "errno %d%s", error,
-                   no_ipv6 ? ", as this host has no IPv6 address but loopback" : "");
+                   no_ipv6 ? ", because this host has no IPv6 address except loopback"
+                           : "");
     not_opened(c, cause);
 }
 

@@ -237,12 +237,13 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
         return;
     }
     if (c->session_ms < 2 * c->options.server_tick_ms) {
-        zkr__log_more(c, ZKR_LOG_WARN,
-                      ZKR__EVENT("session_timeout_too_short",
-                                 .reason =
-                                     "less than two ticks of the servers: no hold "
-                                     "can be proven"),
-                      "session_timeout_ms=%lld", (long long)c->session_ms);
+        zkr__log_more(
+            c, ZKR_LOG_WARN,
+            ZKR__EVENT(
+                "session_timeout_too_short",
+                .reason =
+                    "shorter than two ticks of the servers, so no hold can be proven"),
+            "session_timeout_ms=%lld", (long long)c->session_ms);
     }
     bool credentials = c->auth_count > 0 || c->options.open_handle;
     if (credentials) {

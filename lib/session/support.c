@@ -53,13 +53,14 @@ static void find_missing(zkr_client *c, struct zkr__support *s) ZKR__LOCKED
 {
     if (!s->missing) {
         s->missing = true;
-        zkr__log(c, ZKR_LOG_WARN,
-                 ZKR__EVENT("operation_missing",
-                            .reason = s == &c->create2
-                                          ? "the servers lack create2: a transaction "
-                                            "makes each node"
-                                          : "the servers lack containers: parents are "
-                                            "persistent"));
+        zkr__log(
+            c, ZKR_LOG_WARN,
+            ZKR__EVENT(
+                "operation_missing",
+                .reason =
+                    s == &c->create2
+                        ? "the servers lack create2, so a transaction creates each node"
+                        : "the servers lack containers, so parents are persistent"));
     }
 }
 

@@ -24,10 +24,10 @@ In the order given the first that is free is taken, and what comes behind is not
   $ queues
   1 1 0
   $ zkr lock -n --any /a /b -- true
-  2> zkr: /a and the other paths are held by others; 'zkr status /a' and so on show by whom
+  2> zkr: /a and all other paths are held; see 'zkr status /a'
   [1]
   $ zkr lock -E9 -w2.3 --any /a /b -- true
-  2> zkr: /a and the other paths are held by others; 'zkr status /a' and so on show by whom
+  2> zkr: /a and all other paths are held; see 'zkr status /a'
   [9]
   $ queues
   1 1 0
@@ -85,14 +85,14 @@ It is a hold as any other: it can be revoked, and is lost with its node.
   /a
   $ zkr revoke -w10 /a >said
   $ await holder
-  2> zkr: asked to release /a: ending the command
+  2> zkr: the release of /a was requested; ending the command
   [143]
   $ any holder --any /b /a
   $ has holder
   /b
   $ zk clear /b
   $ await holder
-  2> zkr: the lock on /b was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  2> zkr: the lock on /b was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   [79]
 
 Paths end at two dashes; or there is no command, or one by -c.

@@ -11,7 +11,7 @@ A file, else the environment, else the command line; the later counts.
 
   $ conf '# nobody is there\n\n ZKR_SERVERS = 127.0.0.1:1 \nZKR_CONNECT_TIMEOUT=0.3\n'
   $ ZKR_SERVERS= zkr status /p
-  2> zkr: no session with 127.0.0.1:1 within 300 ms: no answer from 127.0.0.1:1; check -z or $ZKR_SERVERS, and that a server runs
+  2> zkr: no session with 127.0.0.1:1 within 300 ms: no answer from 127.0.0.1:1; check -z or $ZKR_SERVERS, and whether a server runs
   [75]
   $ ZKR_CONNECT_TIMEOUT=20 zkr status /p
   nobody; there is no /p
@@ -27,7 +27,7 @@ What is overridden is not even looked at: it may not be for us.
   $ zkr --auth digest:a:b -t 5000 --acl open status /p
   nobody; there is no /p
   $ zkr ls --auth digest:a:b -t 5000 --acl open
-  no lock at or right below /
+  no lock at or directly below /
   $ ZKR_AUTH=digest:a:b ZKR_SESSION_TIMEOUT=5000 ZKR_ACL=open zkr status /p
   nobody; there is no /p
   $ ZKR_AUTH=nonsense ZKR_SESSION_TIMEOUT=soon ZKR_ACL= zkr lock -t 5000 --auth digest:a:b --acl open /p true
@@ -47,33 +47,33 @@ Secrets appear neither in messages nor in the list of processes.
 
   $ conf 'ZKR_AUTH digest:me:secret\n'
   $ zkr status /p
-  2> zkr: conf:1: this line is not ZKR_NAME=value
+  2> zkr: conf:1: the line is not of the form ZKR_NAME=value
   [64]
   $ conf 'digest:me:secret\n'
   $ zkr status /p
-  2> zkr: conf:1: this line is not ZKR_NAME=value
+  2> zkr: conf:1: the line is not of the form ZKR_NAME=value
   [64]
   $ conf 'digest:me:secret=\n'
   $ zkr status /p
-  2> zkr: conf:1: this line is not ZKR_NAME=value
+  2> zkr: conf:1: the line is not of the form ZKR_NAME=value
   [64]
   $ conf 'ZKR_TLS=ca,cert,key,secret\n'
   $ zkr status /p
-  2> zkr: conf:1: others may read the password in ZKR_TLS here; chmod 600 mends that, or a key without one
+  2> zkr: conf:1: others can read the password in ZKR_TLS in this file; set mode 600, or use a key without a password
   [64]
   $ unset ZKR_CONFIG
   $ zkr status --auht=digest:me:secret /p
-  2> zkr: unknown option --auht, or it takes no argument; see 'zkr status --help'
+  2> zkr: option --auht is unknown or takes no argument; see 'zkr status --help'
   [64]
   $ zkr status /p --auth=digest:me:secret
-  2> zkr: options come before PATH: '--auth'; see 'zkr status --help'
+  2> zkr: put the option '--auth' before PATH; see 'zkr status --help'
   [64]
 
 No pipe is waited for: nobody may ever write to it.
 
   $ mkfifo pipe
   $ zkr --auth-file $PWD/pipe lock -w 1 /p true
-  2> zkr: --auth-file names what is no file: not a directory, nor a pipe; see 'zkr --help'
+  2> zkr: --auth-file must name a regular file; see 'zkr --help'
   [64]
   $ ZKR_CONFIG=$PWD/pipe zkr status /p
   nobody
@@ -86,7 +86,7 @@ A mistake in a file is named, by the file and the line, and help is to be had al
   [64]
   1
   $ mistake 'ZKR_SERVERS\n'
-  2> zkr: conf:1: this line is not ZKR_NAME=value
+  2> zkr: conf:1: the line is not of the form ZKR_NAME=value
   [64]
   1
   $ mistake 'ZKR_SESSION_TIMEOUT=10s\n'
@@ -94,7 +94,7 @@ A mistake in a file is named, by the file and the line, and help is to be had al
   [64]
   1
   $ mistake 'ZKR_AUTH=digest:me:x\n'
-  2> zkr: conf:1: others may read ZKR_AUTH here; put it into another file, and name that in ZKR_AUTH_FILE
+  2> zkr: conf:1: others can read ZKR_AUTH in this file; move it to another file, and name that file in ZKR_AUTH_FILE
   [64]
   1
   $ ZKR_CONFIG=/nosuch zkr status /p
@@ -133,17 +133,17 @@ more when it may not read.
 One that others may use, or the group write, is refused; not one of a service with a group of its own.
 
   $ for mode in 644 604 602 601 620 660 640; do chmod $mode auth; zkr --auth-file $auth status /p || echo "[$?]"; done
-  2> zkr: --auth-file names a file that others may use (mode 0644); chmod 600 mends that; see 'zkr --help'
+  2> zkr: --auth-file names a file that others can access (mode 0644); set mode 600; see 'zkr --help'
   [64]
-  2> zkr: --auth-file names a file that others may use (mode 0604); chmod 600 mends that; see 'zkr --help'
+  2> zkr: --auth-file names a file that others can access (mode 0604); set mode 600; see 'zkr --help'
   [64]
-  2> zkr: --auth-file names a file that others may use (mode 0602); chmod 600 mends that; see 'zkr --help'
+  2> zkr: --auth-file names a file that others can access (mode 0602); set mode 600; see 'zkr --help'
   [64]
-  2> zkr: --auth-file names a file that others may use (mode 0601); chmod 600 mends that; see 'zkr --help'
+  2> zkr: --auth-file names a file that others can access (mode 0601); set mode 600; see 'zkr --help'
   [64]
-  2> zkr: --auth-file names a file that others may use (mode 0620); chmod 600 mends that; see 'zkr --help'
+  2> zkr: --auth-file names a file that others can access (mode 0620); set mode 600; see 'zkr --help'
   [64]
-  2> zkr: --auth-file names a file that others may use (mode 0660); chmod 600 mends that; see 'zkr --help'
+  2> zkr: --auth-file names a file that others can access (mode 0660); set mode 600; see 'zkr --help'
   [64]
   nobody
   $ zk rm /a
@@ -156,10 +156,10 @@ The access of what is made is told; parents that are made get it as well.
   [77]
   $ zkr --acl world:anyone:crdwa lock /x/y true
   $ zkr lock --acl world:anyone /p true
-  2> zkr: --acl needs open, creator, or SCHEME:ID:PERMS,... with PERMS of the letters crdwa; see 'zkr lock --help'
+  2> zkr: --acl must be open, creator, or SCHEME:ID:PERMS,... with PERMS from the letters crdwa; see 'zkr lock --help'
   [64]
   $ zkr lock --acl creator /p true
-  2> zkr: --acl creator needs credentials: --auth or --auth-file
+  2> zkr: --acl creator needs credentials; give --auth or --auth-file
   [64]
   $ zkr lock --acl nosuch:x:crdwa /z true
   2> zkr: cannot acquire /z: invalid argument (ZooKeeper code -114); check --acl
@@ -180,15 +180,13 @@ A path that cannot be meant is named.
   >     ZKR_SERVERS=$servers zkr revoke $path || echo "[$?]"
   >     ZKR_SERVERS=$servers zkr lock --also $path /p true || echo "[$?]"
   > done
-  2> zkr: a path starts with /: 'jobs' does not
+  2> zkr: 'jobs' is not a path; a path starts with /
   [65]
-  2> zkr: a path starts with /: 'jobs' does not
+  2> zkr: 'jobs' is not a path; a path starts with /
   [65]
-  2> zkr: a path starts with /: 'jobs' does not
+  2> zkr: 'jobs' is not a path; a path starts with /
   [65]
-  2> zkr: a path starts with /: 'jobs' does not
-  [65]
-  2> zkr: / cannot be a lock; use a path below it
+  2> zkr: 'jobs' is not a path; a path starts with /
   [65]
   2> zkr: / cannot be a lock; use a path below it
   [65]
@@ -196,13 +194,15 @@ A path that cannot be meant is named.
   [65]
   2> zkr: / cannot be a lock; use a path below it
   [65]
-  2> zkr: leave out the / at the end of '/jobs/'
+  2> zkr: / cannot be a lock; use a path below it
   [65]
-  2> zkr: leave out the / at the end of '/jobs/'
+  2> zkr: '/jobs/' ends with /; remove the last /
   [65]
-  2> zkr: leave out the / at the end of '/jobs/'
+  2> zkr: '/jobs/' ends with /; remove the last /
   [65]
-  2> zkr: leave out the / at the end of '/jobs/'
+  2> zkr: '/jobs/' ends with /; remove the last /
+  [65]
+  2> zkr: '/jobs/' ends with /; remove the last /
   [65]
   2> zkr: /zookeeper/x: paths below /zookeeper belong to the servers; use another path
   [65]
@@ -216,16 +216,16 @@ A path that cannot be meant is named.
 Options come before the path.
 
   $ zkr lock /p -n true
-  2> zkr: options come before PATH: '-n'; see 'zkr lock --help'
+  2> zkr: put the option '-n' before PATH; see 'zkr lock --help'
   [64]
   $ zkr elect /p --once true
-  2> zkr: options come before PATH: '--once'; see 'zkr elect --help'
+  2> zkr: put the option '--once' before PATH; see 'zkr elect --help'
   [64]
   $ zkr status /p -q
-  2> zkr: options come before PATH: '-q'; see 'zkr status --help'
+  2> zkr: put the option '-q' before PATH; see 'zkr status --help'
   [64]
   $ zkr revoke /p -w 3
-  2> zkr: options come before PATH: '-w'; see 'zkr revoke --help'
+  2> zkr: put the option '-w' before PATH; see 'zkr revoke --help'
   [64]
   $ zkr lock /p -c 'exit 5'
   [5]

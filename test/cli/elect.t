@@ -113,7 +113,7 @@ Somebody deletes the node of a leader: its command is killed, and the next term 
   $ zk clear /p
   $ soon lines $work/c.out 2
   $ let_go c
-  2> zkr: the leadership of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the leadership of /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
   $ out c | sort -n -c -u
 
 --connect-timeout is for the first term: a cut that lasts longer does not end it later.
@@ -175,7 +175,7 @@ Who is not healthy is no candidate. A leader gives up, the next one leads, and i
   $ bg a zkr elect --health "test -s $sign" --every=0.5 --failures=2 /p sh -c "$(plain a)"
   $ soon shows 'not healthy' err a
   $ err a
-  2> zkr: not healthy: the check ended with status 1; no candidate at /p until it succeeds
+  2> zkr: not healthy: the check ended with status 1; not a candidate at /p until the check succeeds
   $ zk count /p
   0
   $ echo >$sign
@@ -184,7 +184,7 @@ Who is not healthy is no candidate. A leader gives up, the next one leads, and i
   $ soon count 2
   $ : >$sign
   $ await b
-  2> zkr: healthy: a candidate at /p
+  2> zkr: healthy: now a candidate at /p
   $ turns
   a b
   $ zk count /p

@@ -71,26 +71,26 @@ An item that no session will end is named: a lock would wait for it.
 
   $ zkr status -q /queue
   $ zkr status /queue | table
-  2> zkr: /queue: entry-100-0000000000 is not ephemeral: no session will end it, and a lock here waits for it
+  2> zkr: /queue: entry-100-0000000000 is not ephemeral: no session ends it, and a lock at this path waits for it
   POS  OWNER  SESSION  AGE  HELD  TOKEN  KIND  NODE
   1  theirs  0x0  AGE  HELD  TOKEN  other  entry-100-0000000000
   $ zkr lock -n /queue true 2>said
   [1]
 
   $ sort said
-  2> zkr: /queue is held by another; 'zkr status /queue' shows by whom
+  2> zkr: /queue is already held; see 'zkr status /queue'
   2> zkr: /queue: node of another program; this lock waits for it, but that program might not wait for this lock: node entry-100-0000000000
 
 It is said at once, not when somebody wonders why.
 
   $ for verb in lock wait; do
   >     bg c zkr $verb /queue
-  >     soon shows 'no session will end it' err c
+  >     soon shows 'no session ends it' err c
   >     let_go c >said; sort said
   > done
   2> zkr: /queue: node of another program; this lock waits for it, but that program might not wait for this lock: node entry-100-0000000000
-  2> zkr: /queue: the node ahead is not ephemeral: no session will end it, and this lock waits for it: node entry-100-0000000000
-  2> zkr: /queue: entry-100-0000000000 is not ephemeral: no session will end it, and a lock here waits for it
+  2> zkr: /queue: the node ahead is not ephemeral: no session ends it, and this lock waits for it: node entry-100-0000000000
+  2> zkr: /queue: entry-100-0000000000 is not ephemeral: no session ends it, and a lock at this path waits for it
 
 What a lock asked for now would pass is free for every verb.
 
@@ -168,7 +168,7 @@ An ephemeral path is held, as Kafka's /controller, a leader of Patroni: the path
   PATH  KIND  HOLDER  HELD  WAITING  OLDEST
   /p/leader  node  host1  AGE  -  -
   $ zkr ls /p
-  no lock at or right below /p
+  no lock at or directly below /p
   $ zkr status -q /p/leader
   $ zkr wait -w 0 /p/leader
   2> zkr: /p/leader is not free; see 'zkr status /p/leader'
@@ -223,46 +223,46 @@ A lock names who does not wait for it. A node of ours that others would fail at 
   >     untouched $path/$node
   > done
   [1] kazoo
-  2> zkr: /1 is held by another; 'zkr status /1' shows by whom
+  2> zkr: /1 is already held; see 'zkr status /1'
   2> zkr: /1: kazoo uses this path and might not wait for this lock: node 0123456789ab4def8123456789abcdef__lock__0000000000
   [1] kazoo
-  2> zkr: /2 is held by another; 'zkr status /2' shows by whom
+  2> zkr: /2 is already held; see 'zkr status /2'
   2> zkr: /2: kazoo uses this path and might not wait for this lock: node 0123456789ab4def8123456789abcdef__rlock__0000000000
   [1] kazoo
-  2> zkr: /3 is held by another; 'zkr status /3' shows by whom
+  2> zkr: /3 is already held; see 'zkr status /3'
   2> zkr: /3: kazoo uses this path and might not wait for this lock: node 0123456789ab4def8123456789abcdef__wlock__0000000000
   [1] aiozk
-  2> zkr: /4 is held by another; 'zkr status /4' shows by whom
+  2> zkr: /4 is already held; see 'zkr status /4'
   [1] aiozk
-  2> zkr: /5 is held by another; 'zkr status /5' shows by whom
+  2> zkr: /5 is already held; see 'zkr status /5'
   [1] zookeeper-async
-  2> zkr: /6 is held by another; 'zkr status /6' shows by whom
+  2> zkr: /6 is already held; see 'zkr status /6'
   [1] zookeeper-async
-  2> zkr: /7 is held by another; 'zkr status /7' shows by whom
+  2> zkr: /7 is already held; see 'zkr status /7'
   2> zkr: /7: zookeeper-async uses this path and might not wait for this lock: node 01234567-89ab-4def-8123-456789abcdef_0000000000
   [1] Vitess
-  2> zkr: /8 is held by another; 'zkr status /8' shows by whom
+  2> zkr: /8 is already held; see 'zkr status /8'
   2> zkr: /8: Vitess uses this path and might not wait for this lock: node 0000000000
   [1] Camel
-  2> zkr: /9 is held by another; 'zkr status /9' shows by whom
+  2> zkr: /9 is already held; see 'zkr status /9'
   2> zkr: /9: Camel uses this path and might not wait for this lock: node 00000000000
   [1] Hive
-  2> zkr: /10 is held by another; 'zkr status /10' shows by whom
+  2> zkr: /10 is already held; see 'zkr status /10'
   2> zkr: /10: Hive uses this path and might not wait for this lock: node LOCK-SHARED-0000000000
   [1] Hive
-  2> zkr: /11 is held by another; 'zkr status /11' shows by whom
+  2> zkr: /11 is already held; see 'zkr status /11'
   2> zkr: /11: Hive uses this path and might not wait for this lock: node LOCK-EXCLUSIVE-0000000000
   [1] BookKeeper
-  2> zkr: /12 is held by another; 'zkr status /12' shows by whom
+  2> zkr: /12 is already held; see 'zkr status /12'
   2> zkr: /12: BookKeeper uses this path and might not wait for this lock: node urL0000000000
   [1] DistributedLog
-  2> zkr: /13 is held by another; 'zkr status /13' shows by whom
+  2> zkr: /13 is already held; see 'zkr status /13'
   2> zkr: /13: DistributedLog uses this path and might not wait for this lock: node member_a_0000000000
   [1] Accumulo
-  2> zkr: /14 is held by another; 'zkr status /14' shows by whom
+  2> zkr: /14 is already held; see 'zkr status /14'
   2> zkr: /14: Accumulo uses this path and might not wait for this lock: node zlock#01234567-89ab-4def-8123-456789abcdef#0000000000
   [1] Ignite
-  2> zkr: /15 is held by another; 'zkr status /15' shows by whom
+  2> zkr: /15 is already held; see 'zkr status /15'
   2> zkr: /15: Ignite uses this path and might not wait for this lock: node a|0000000000
   [65] go-leaderelection
   2> zkr: /16 is used by go-leaderelection, which would fail beside this lock; use another path
@@ -282,7 +282,7 @@ The nodes of a semaphore, such as Curator's InterProcessSemaphoreMutex, do not e
   $ zk put /p/locks
   $ zk put /p/leases/_c_0-lease-0000000000
   $ zkr lock /p true
-  2> zkr: /p: a semaphore also uses this path; they do not exclude each other
+  2> zkr: /p: a semaphore also uses this path; it and this lock do not exclude each other
 
 An order that is not known is not told: of two that share, nobody is said to wait.
 

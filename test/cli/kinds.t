@@ -14,7 +14,7 @@ Readers run together while a writer waits; one that comes later waits behind it.
   $ queued writer -x /p
   $ queued late -s /p
   $ zkr lock -n -s /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ quiet writer late
   $ status /p
@@ -36,10 +36,10 @@ Readers run together while a writer waits; one that comes later waits behind it.
   $ soon holds writer
   $ quiet late
   $ zkr lock -n -s /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ let_go writer
-  2> zkr: /p: node of a read-write lock; it counts by its number, but Curator's does not see ours: use the writer of a zkr_rwlock: node _c_GUID-__READ__0000000000
+  2> zkr: /p: node of a read-write lock; this lock waits for it, but that of Curator does not see this lock: use the writer of a zkr_rwlock: node _c_GUID-__READ__0000000000
   $ soon holds late
   $ let_go late
 
@@ -61,7 +61,7 @@ So many permits are held at once, and no more.
   $ hold one --permits 2/3 /p
   $ hold two --permits=3 /p
   $ zkr lock -n --permits=3 /p true
-  2> zkr: too few permits of /p are free; 'zkr status /p' shows who has them
+  2> zkr: too few permits of /p are free; see 'zkr status /p'
   [1]
   $ soon shows '3 of 3 permits held, 0 wait' zkr status /p
   $ status /p
@@ -97,7 +97,7 @@ Each counts with its own maximum: a line says that they differ.
   $ fresh
   $ hold one --permits=2 /p
   $ zkr lock --permits=4 /p true
-  2> zkr: others hold permits of /p with a maximum of 2, this one counts with 4: give the same maximum everywhere
+  2> zkr: other holders of permits of /p use the maximum 2, but this zkr uses 4; give the same maximum everywhere
   $ zkr lock --permits=2 /p true
   $ let_go one
 
@@ -116,10 +116,10 @@ Whoever looks: the permits of one who waits are not held, and how long its comma
   $ zkr ls /p | grep -o 'permit 1/2'
   permit 1/2
   $ zkr revoke /p
-  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ zkr revoke -w 1 --force /p
-  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
 
 A lower maximum frees nothing.
@@ -134,8 +134,8 @@ A lower maximum frees nothing.
   $ zkr ls /p | grep -o 'permit 3/1'
   permit 3/1
   $ let_go third two one
-  2> zkr: others hold permits of /p with a maximum of 3, this one counts with 1: give the same maximum everywhere
-  2> zkr: others hold permits of /p with a maximum of 2, this one counts with 3: give the same maximum everywhere
+  2> zkr: other holders of permits of /p use the maximum 3, but this zkr uses 1; give the same maximum everywhere
+  2> zkr: other holders of permits of /p use the maximum 2, but this zkr uses 3; give the same maximum everywhere
 
 Those of Curator tell no maximum.
 
@@ -166,15 +166,15 @@ Plain locks whose names are those of the parts of a semaphore are none.
   >     zkr revoke /p || echo "[$?]"
   >     let_go c
   > done
-  no lock; 1 below, see zkr ls
+  no lock; 1 below, see 'zkr ls'
   [1]
   "kind":null,
-  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  2> zkr: nobody holds /p; see 'zkr status /p'
   [1]
-  no lock; 1 below, see zkr ls
+  no lock; 1 below, see 'zkr ls'
   [1]
   "kind":null,
-  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  2> zkr: nobody holds /p; see 'zkr status /p'
   [1]
 
 All of several paths are locked at once or none; each is an ordinary lock.
@@ -184,7 +184,7 @@ All of several paths are locked at once or none; each is an ordinary lock.
   $ lock all --also /b --also /c /a
   $ soon shows all zkr status /a
   $ zkr lock -n --also /b /a true
-  2> zkr: /a, or a path of --also, is held by another; 'zkr status /a' and so on show by whom
+  2> zkr: /a or a path of --also is held; see 'zkr status /a'
   [1]
   $ quiet all
   $ lock other /c
@@ -221,7 +221,7 @@ Nested zkr commands take locks one after the other: the first is held while the 
   POS  OWNER  KIND  NODE
   1  both  lock  _c_GUID-lock-N
   $ zkr lock -n /a true
-  2> zkr: /a is held by another; 'zkr status /a' shows by whom
+  2> zkr: /a is already held; see 'zkr status /a'
   [1]
   $ let_go both
   $ zkr status /a
@@ -300,6 +300,6 @@ Nodes of others are shown, and a line says what to think of them.
   >     zk rm /p/$each
   > done
   2> zkr: /p: x__lock__0000000002 belongs to kazoo, which might not wait for the other contenders
-  2> zkr: /p: leaders and locks are in one queue: those of Curator do not wait for each other; give each a path of its own
-  2> zkr: /p: there is also a semaphore: its permits are not shown, and do not exclude the holder of the lock
+  2> zkr: /p: leaders and locks share this queue, but those of Curator do not wait for each other; use separate paths
+  2> zkr: /p: there is also a semaphore; its permits are not shown and do not exclude the holder of the lock
   $ end other

@@ -37,10 +37,10 @@ The session would have kept the node for longer than this waits.
 A command that ends while the line is cut leaves no node.
 
   $ for verb in 'lock -x' 'elect --once'; do begin -t 10000 $verb; end_in_the_dark; gone_when_healed || echo "[$?]"; done
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
   0
   [7]
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
   0
   [7]
 
@@ -49,7 +49,7 @@ The end of the session ends the wait.
   $ begin -t 3000 lock
   $ end_in_the_dark
   $ await c
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
   [7]
   $ soon count 0
 
@@ -58,8 +58,8 @@ A signal ends the wait. The node that it left stands for as long as its session:
   $ begin -t 10000 lock
   $ end_in_the_dark
   $ let_go c
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
-  2> zkr: the servers have not confirmed that our node is deleted; it goes at the latest when the session times out, after 10.000 s
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
+  2> zkr: the servers have not confirmed that our node is deleted; it is gone when the session times out, in at most 10.000 s
   $ count 1 && zk clear /p
 
 zkr is stopped after a create whose reply is lost. It leaves no node.
@@ -77,10 +77,10 @@ zkr is stopped after a create whose reply is lost. It leaves no node.
   >     count 1
   > }
   $ for verb in 'lock -x' 'elect --once'; do stop_in_the_dark $verb; gone_when_healed || echo "[$?]"; out c; done
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
   0
   [143]
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
   0
   [143]
 
@@ -88,8 +88,8 @@ A waiter told twice ends at once.
 
   $ stop_in_the_dark lock -x
   $ let_go -INT c
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
-  2> zkr: the servers have not confirmed that our node is deleted; it goes at the latest when the session times out, after 10.000 s
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
+  2> zkr: the servers have not confirmed that our node is deleted; it is gone when the session times out, in at most 10.000 s
   $ count 1 && zk clear /p
 
 An ignored signal does not end the wait: as with nohup it is not told anything.
@@ -98,6 +98,6 @@ An ignored signal does not end the wait: as with nohup it is not told anything.
   $ end_in_the_dark
   $ kill -HUP ${pid[c]}
   $ gone_when_healed
-  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this
+  2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
   0
   [7]

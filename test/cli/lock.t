@@ -124,7 +124,7 @@ Help and version go to standard output.
 A long --kill-after, more than the lease has room for, is cut, and not in silence.
 
   $ for each in 9 1 auto 0; do zkr -t 3000 lock --kill-after $each /p true; done
-  2> zkr: --kill-after is reduced to 1.000 s, a third of the session timeout, for when the lock is in doubt; -t makes that longer
+  2> zkr: --kill-after is reduced to 1.000 s, a third of the session timeout, when the lock is in doubt; use a longer session timeout (-t)
 
 Without a command the line is printed and the lock kept until the input ends.
 
@@ -140,7 +140,7 @@ Without a command the line is printed and the lock kept until the input ends.
   1
   $ printf x >&5
   $ zkr lock -n /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ exec 5>&-
   $ await c

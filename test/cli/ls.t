@@ -60,7 +60,7 @@ that waits longest.
   PATH  KIND  HOLDER  HELD  WAITING  OLDEST
   /a  lock  x  3h00m  2  AGE
   $ zkr status /a | grep -o '  3h00m  '
-  2> zkr: /a: x-lock-0000000003 is not ephemeral: no session will end it, and a lock here waits for it
+  2> zkr: /a: x-lock-0000000003 is not ephemeral: no session ends it, and a lock at this path waits for it
     3h00m  
   $ command zkr ls --json /a | grep -c "\"held_since\":$since,"
   1
@@ -81,7 +81,7 @@ Neither is a path without locks, nor one that may not be read. The second only b
   [1]
   $ zk put /here/there
   $ zkr ls /here
-  no lock at or right below /here
+  no lock at or directly below /here
   $ zkr ls --json -r /
   $ zkr ls -z $servers | grep /zookeeper
   [1]
@@ -110,7 +110,7 @@ A status of a directory says so; one with nobody in it says no more.
   $ zk put /d/a/x-lock-0000000003 first
   $ zk put /d/b/x-lock-0000000003 first
   $ zkr status /d
-  no lock; 2 below, see zkr ls
+  no lock; 2 below, see 'zkr ls'
   $ zk clear /d
   $ zkr status /d
   nobody
@@ -149,12 +149,12 @@ Those that may not be read are left out, and counted: a path with what is below 
   $ zk private /closed
   $ zk private /half/x-lock-0000000000
   $ zkr ls | table
-  2> zkr: 2 of the nodes may not be read, and are left out; check --auth
+  2> zkr: nodes left out because reading them is not allowed: 2; check --auth
   PATH  KIND  HOLDER  HELD  WAITING  OLDEST
   /half  lock  -  -  0  -
   /open  lock  o  AGE  0  -
   $ zkr ls --json | stable
-  2> zkr: 2 of the nodes may not be read, and are left out; check --auth
+  2> zkr: nodes left out because reading them is not allowed: 2; check --auth
   {"path":"/half","kind":"lock","owner":null,"session":null,"held_since":HELD,"user":null,"host":null,"command":null,"session_timeout_ms":null,"waiting":0,"waiting_since":null,"holders":1,"permits":null,"max":null,"maker":null}
   {"path":"/open","kind":"lock","owner":"o","session":"0x0","held_since":HELD,"user":null,"host":null,"command":null,"session_timeout_ms":null,"waiting":0,"waiting_since":null,"holders":1,"permits":null,"max":null,"maker":null}
   $ zkr ls /closed

@@ -33,7 +33,7 @@ The example for a part of a script, as it is printed; what it does there is $WOR
 
   $ fresh
   $ WORK='zkr lock -n /p true; echo $?' bash part </dev/null
-  zkr: /p is held by another; 'zkr status /p' shows by whom
+  zkr: /p is already held; see 'zkr status /p'
   1
   $ zk count /p
   0

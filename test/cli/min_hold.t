@@ -12,7 +12,7 @@ A host whose clock is late finds the lock held, so its cron job does not run aga
   $ bg c zkr lock --min-hold 2.5 /p true
   $ soon shows 1 zk count /p
   $ zkr lock -n /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ await c
   $ [ $(($(ms) - began)) -ge 2500 ]
@@ -27,7 +27,7 @@ The command has ended, and the lock is still held. A signal ends that with the s
 
   $ start() { bg c zkr lock -i c --min-hold 60 /p sh -c 'echo done; exit 7'; soon holds c; zkr lock -n /p true; }
   $ start
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ kill -TERM ${pid[c]}
   $ await c
@@ -38,7 +38,7 @@ The command has ended, and the lock is still held. A signal ends that with the s
 A revocation request ends it, too.
 
   $ start
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ zkr revoke -w 20 /p | stable
   asked c, token TOKEN
@@ -49,9 +49,9 @@ A revocation request ends it, too.
 A loss ends it and is told; the command is not to blame.
 
   $ start
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ zk clear /p
   $ await c
-  2> zkr: the lock on /p was lost: somebody deleted its node; the command had ended, but --min-hold was not over; to free a lock 'zkr revoke' does no harm
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command had ended, but the time of --min-hold had not; to free a lock, use 'zkr revoke'
   [7]

@@ -70,7 +70,7 @@ A server's clock was ahead: the next period begins now, not when the record says
   $ begin
   $ put_record -90
   $ zkr once --every=100s /p -c "$run" 2>&1 | sed -E 's/[0-9.]+ s/N s/g'
-  2> zkr: not due: the record of /p was N s in the future, as a server's clock was ahead; it is set to the present
+  2> zkr: not due: the record of /p was N s in the future, because the clock of a server was ahead; the record is now set to the present
   $ late=$(($(zk stat /p | sed 's/.*mtime=\([0-9]*\).*/\1/') - $(recorded asked_ms)))
   $ [ $late -ge 0 ] && [ $late -lt 30000 ]
   $ recorded token
@@ -87,7 +87,7 @@ What fails is run again, and so is what was told to end, or was killed.
   $ bg host zkr once --every=1d /p sh -c "trap 'exit 0' TERM; echo runs; sleep 60 & wait"
   $ soon holds host
   $ zkr once -E7 -n --every=1d /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [7]
   $ zkr once -E7 -n -q --every=1d /p true
   [7]
@@ -128,13 +128,13 @@ Where there is no room for a record, the command is not run. An empty node may b
   $ begin
   $ zk put /p 'other data'
   $ zkr once --every=1d /p -c "$run"
-  2> zkr: /p cannot have a record: it has data of others, which the record would replace; use another path
+  2> zkr: /p cannot have a record: it contains data of another program, which the record would replace; use another path
   [65]
   $ zk get /p
   other data
   $ zk put /p ''
   $ zkr once --every=1d /p -c "$run"
-  2> zkr: /p cannot have a record: others have used it, so servers may remove it when it is empty; use another path
+  2> zkr: /p cannot have a record: it has been used without a record, so servers may remove it when it is empty; use another path
   [65]
   $ runs
   0

@@ -34,7 +34,7 @@ Each kind of lock works, and each verb, as on ZooKeeper 3.4.
 
 Servers that can make no node are named, by their answer, by each verb.
 
-  $ said() { grep -o 'the servers lack an operation\|unlike ZooKeeper, do not say why.*\|; use ZooKeeper 3.8 or later' said; }
+  $ said() { grep -o 'the servers lack an operation\|unlike ZooKeeper, give no reason.*\|; use ZooKeeper 3.8 or later' said; }
   $ begin
   $ zk put /p
   $ tell proxy 'lie unknown'
@@ -57,13 +57,13 @@ So are those that give no reason. zetcd: no create2, and the transaction that ta
   $ tell proxy 'lie -100 14'
   $ for verb in 'lock -w60' 'lock -n' 'once --every=1h' elect; do zkr -z $host $verb /p true 2>said || echo "[$?]"; said; done
   [75]
-  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, give no reason (ZooKeeper code -100); use ZooKeeper 3.8 or later
   [75]
-  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, give no reason (ZooKeeper code -100); use ZooKeeper 3.8 or later
   [75]
-  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, give no reason (ZooKeeper code -100); use ZooKeeper 3.8 or later
   [75]
-  unlike ZooKeeper, do not say why (ZooKeeper code -100); use ZooKeeper 3.8 or later
+  unlike ZooKeeper, give no reason (ZooKeeper code -100); use ZooKeeper 3.8 or later
 
 Busy servers are asked again. The first two requests of a kind are throttled: lists, reads, writes; and a delete, which was
 carried out.

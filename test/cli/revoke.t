@@ -19,7 +19,7 @@ A holder that is asked lets go: the command is told to end, and the lock is free
   $ zk count /p
   0
   $ await c
-  2> zkr: asked to release /p: ending the command
+  2> zkr: the release of /p was requested; ending the command
   [143]
 
 Not before its group has gone; and who waits comes next. Without -w the holder is asked, and that is all.
@@ -31,7 +31,7 @@ Not before its group has gone; and who waits comes next. Without -w the holder i
   asked holder, token TOKEN
   $ soon shows told out c
   $ revoke -w .3 /p
-  2> zkr: /p is still held; its holder was asked, and a zkr holds until all processes of its command have ended; --force deletes its node
+  2> zkr: /p is still held: its holder was asked, but a zkr keeps the lock until all processes of its command have ended; --force deletes the node
   asked holder, token TOKEN
   [1]
   $ zk count /p
@@ -75,22 +75,22 @@ One without a command ends with 0, and a line says why.
   $ soon holds c
   $ revoke -w20 /p >said
   $ await c
-  2> zkr: asked to release /p; released
+  2> zkr: the release of /p was requested; released it
 
 One that ignores it goes on; --force takes the lock away, and says what that means.
 
   $ fresh
   $ holder c --on-revoke=ignore /p -c "$sleeps"
   $ revoke -w .3 /p
-  2> zkr: /p is still held; its holder was asked, and a zkr holds until all processes of its command have ended; --force deletes its node
+  2> zkr: /p is still held: its holder was asked, but a zkr keeps the lock until all processes of its command have ended; --force deletes the node
   asked holder, token TOKEN
   [1]
   $ err c
   $ revoke --force -w .3 /p
-  2> zkr: deleted the node of holder by force: the next gets the lock, and until that holder notices two may hold it
+  2> zkr: deleted the node of holder; the next contender gets the lock, and two may hold it until the former holder notices
   asked holder, token TOKEN
   $ await c
-  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   [79]
 
 All readers that hold are asked together, and not the writer that waits.
@@ -104,10 +104,10 @@ All readers that hold are asked together, and not the writer that waits.
   asked holder, token TOKEN
   released
   $ await one
-  2> zkr: asked to release /p: ending the command
+  2> zkr: the release of /p was requested; ending the command
   [143]
   $ await two
-  2> zkr: asked to release /p: ending the command
+  2> zkr: the release of /p was requested; ending the command
   [143]
   $ soon holds writer
   $ quietly let_go writer
@@ -116,7 +116,7 @@ All readers that hold are asked together, and not the writer that waits.
   asked holder, token TOKEN
   released
   $ await one
-  2> zkr: asked to release /p: ending the command
+  2> zkr: the release of /p was requested; ending the command
   [143]
 
 A wish that comes before the command has started: it is not started.
@@ -124,7 +124,7 @@ A wish that comes before the command has started: it is not started.
   $ fresh
   $ holder first /p -c "$sleeps"
   $ bg c zkr -v lock -i c --lock-delay=60 /p echo started
-  $ soon shows '1 in front' err c
+  $ soon shows '1 ahead' err c
   $ let_go first
   $ soon shows 1 zk count /p
   $ revoke -w 20 /p
@@ -132,8 +132,8 @@ A wish that comes before the command has started: it is not started.
   released
   $ quietly await c
   [1]
-  $ err c | grep 'asked to'
-  2> zkr: asked to release /p before the command was started
+  $ err c | grep 'the release'
+  2> zkr: the release of /p was requested before the command started
   $ out c
 
 Others still see whose it is, and that of one who cannot say so, that it was asked.
@@ -176,10 +176,10 @@ A token says who is meant: only the holder of that token.
   $ fresh
   $ holder c /p -c "$sleeps"
   $ revoke -w 5 --token 1 /p
-  2> zkr: /p is not held with token TOKEN, but by holder with token TOKEN; nobody was asked
+  2> zkr: no holder of /p has the token 1: holder holds it with token TOKEN; nobody was asked
   [1]
   $ revoke -w 0 --force --token 1 /p
-  2> zkr: /p is not held with token TOKEN, but by holder with token TOKEN; nobody was asked
+  2> zkr: no holder of /p has the token 1: holder holds it with token TOKEN; nobody was asked
   [1]
   $ zk count /p
   1
@@ -188,7 +188,7 @@ A token says who is meant: only the holder of that token.
   asked holder, token TOKEN
   released
   $ await c
-  2> zkr: asked to release /p: ending the command
+  2> zkr: the release of /p was requested; ending the command
   [143]
 
 A token frees the permits of one holder: they are stuck, and their holder cannot be asked.
@@ -199,21 +199,21 @@ A token frees the permits of one holder: they are stuck, and their holder cannot
   $ bg c zkr lock --permits=1/3 /p -c "$sleeps"
   $ soon holds c
   $ revoke /p
-  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke --token $(token_of stuck) /p
-  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke -w 0 --force /p
-  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke --force --token 1 /p
-  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke --force --token $(token_of stuck) /p
-  2> zkr: deleted the permits of stuck by force: others get them, and until that holder notices more may be held than there are
+  2> zkr: deleted the permits of stuck; other contenders get them, and too many may be held until the former holder notices
   $ await stuck
-  2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
   [79]
   $ zkr lock -n --permits=2/3 /p true
   $ let_go c
@@ -238,10 +238,10 @@ The lock at a path is no holder of permits of the path above.
   $ fresh
   $ holder c /p/leases -c "$sleeps"
   $ revoke --force --token $(token_of c) /p
-  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  2> zkr: nobody holds /p; see 'zkr status /p'
   [1]
   $ revoke --force --token $(token_of c) /p/leases
-  2> zkr: --force needs -w: how long the holder has to release by itself; see 'zkr revoke --help'
+  2> zkr: --force requires -w, the time that the holder has to release the lock; see 'zkr revoke --help'
   [64]
   $ let_go c
 
@@ -254,8 +254,8 @@ One that may not be written to cannot be asked, and can go all the same.
   2> zkr: cannot ask a contender of /p: not authorised; check --auth, and the ACL of the path
   [77]
   $ revoke -w .1 --force /p
-  2> zkr: closed cannot be asked: its node may not be written; check --auth
-  2> zkr: deleted the node of closed by force: the next gets the lock, and until that holder notices two may hold it
+  2> zkr: closed cannot be asked: writing its node is not allowed; check --auth
+  2> zkr: deleted the node of closed; the next contender gets the lock, and two may hold it until the former holder notices
   $ zk count /p
   0
   $ end one
@@ -267,12 +267,12 @@ A delete needs no quota.
   $ tell proxy 'lie -125 5'
   $ keep one /p/${node}0000000001=full
   $ revoke -z $host -w .1 /p
-  2> zkr: cannot ask a contender of /p: ZooKeeper refused the request (ZooKeeper code -125); with -v it says more
+  2> zkr: cannot ask a contender of /p: ZooKeeper refused the request (ZooKeeper code -125); -v logs more
   [70]
   $ zk put /p/${node}0000000001 full # it was written
   $ revoke -z $host -w .1 --force /p
   2> zkr: full cannot be asked: ZooKeeper refused the request (ZooKeeper code -125)
-  2> zkr: deleted the node of full by force: the next gets the lock, and until that holder notices two may hold it
+  2> zkr: deleted the node of full; the next contender gets the lock, and two may hold it until the former holder notices
   $ zk count /p
   0
   $ end one
@@ -282,7 +282,7 @@ The terminal of an operator does not obey what a holder has written.
   $ fresh
   $ keep one /p/${node}0000000009=$'me\x9b2J\xc2\x9b3\xe2\x80\xae4\xe2\x80\xac\xff.'
   $ revoke --force -w 0 /p
-  2> zkr: deleted the node of me?2J??3???4????. by force: the next gets the lock, and until that holder notices two may hold it
+  2> zkr: deleted the node of me?2J??3???4????.; the next contender gets the lock, and two may hold it until the former holder notices
   asked me?2J??3?4??., token TOKEN
   $ end one
 
@@ -311,8 +311,8 @@ Where nobody holds nobody can be asked.
 
   $ fresh
   $ revoke /p
-  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  2> zkr: nobody holds /p; see 'zkr status /p'
   [1]
   $ revoke -w 5 --force /p
-  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  2> zkr: nobody holds /p; see 'zkr status /p'
   [1]

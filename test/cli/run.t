@@ -81,7 +81,7 @@ All six signals reach the command, also a second time; the lock stays.
   TERM
   TERM
   $ zkr lock -n /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ pkill -ALRM -P $(pgrep -x zkr-keeper -P ${pid[c]})
   $ quietly await c

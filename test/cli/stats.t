@@ -43,7 +43,7 @@ Also when nothing came of it.
   $ fresh
   $ hold other /p
   $ zkr lock -n --stats stats/x.prom /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ says zkr_timed_out_total
   zkr_timed_out_total 1
@@ -55,12 +55,12 @@ What is no file would be replaced by one: as root, /dev/null.
   $ fresh
   $ mkfifo stats/x.prom
   $ zkr lock --stats stats/x.prom /p true
-  2> zkr: --stats stats/x.prom is no file, and would be replaced by one; name a file
+  2> zkr: --stats stats/x.prom is not a regular file; name a regular file or a new file
   [64]
   $ rm stats/x.prom
   $ ln -s elsewhere stats/x.prom
   $ zkr lock --stats stats/x.prom /p true
-  2> zkr: --stats stats/x.prom is no file, and would be replaced by one; name a file
+  2> zkr: --stats stats/x.prom is not a regular file; name a regular file or a new file
   [64]
   $ readlink stats/x.prom
   elsewhere

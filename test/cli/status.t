@@ -32,14 +32,14 @@ Whatever others write there, it is JSON and harms no terminal.
   $ zk put '/p/no sequence' y
   $ zk put /p/x-00-0000000004 z
   $ zkr status /p | table
-  2> zkr: /p: a-lock-0000000001 is not ephemeral: no session will end it, and a lock here waits for it
+  2> zkr: /p: a-lock-0000000001 is not ephemeral: no session ends it, and a lock at this path waits for it
   POS  OWNER  SESSION  AGE  HELD  TOKEN  KIND  NODE
   1  q"\??[31m???????????  0x0  AGE  HELD  TOKEN  lock  a-lock-0000000001
   2  b-lock-0000000002  0x0  AGE  HELD  TOKEN  lock  b-lock-0000000002
   3  ??x  0x0  AGE  HELD  TOKEN  lock  c-lock-0000000003
   4  z  0x0  AGE  HELD  TOKEN  other  x-00-0000000004
   $ zkr status --json /p | stable
-  2> zkr: /p: a-lock-0000000001 is not ephemeral: no session will end it, and a lock here waits for it
+  2> zkr: /p: a-lock-0000000001 is not ephemeral: no session ends it, and a lock at this path waits for it
   {"path":"/p","kind":"lock","owner":"q\\"\\\\??[31m?\\ufffd??\\ufffd\\ufffd\\ufffd\xe2\x80\xae\\ufffd??","session":"0x0","held_since":HELD,"user":null,"host":null,"command":null,"session_timeout_ms":null,"waiting":3,"permits":null,"max":null,"exists":true,"contenders":[{"position":1,"holder":true,"node":"a-lock-0000000001","owner":"q\\"\\\\??[31m?\\ufffd??\\ufffd\\ufffd\\ufffd\xe2\x80\xae\\ufffd??","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":1,"kind":"lock","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null},{"position":2,"holder":false,"node":"b-lock-0000000002","owner":"","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":2,"kind":"lock","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null},{"position":3,"holder":false,"node":"c-lock-0000000003","owner":"??x","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":3,"kind":"lock","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null},{"position":4,"holder":false,"node":"x-00-0000000004","owner":"z","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":4,"kind":"other","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null}],"servers":null} (esc)
   $ zkr status --json /p 2>/dev/null | iconv -f UTF-8 -t UTF-8 | python3 -m json.tool >/dev/null
 
@@ -157,15 +157,15 @@ Bad versions are warned of. These say one thing to "srvr", and nothing to whoeve
   server HOST: version 3.9.4
   server HOST: version 3.10.0
   server HOST: version ClickHouse Keeper 26.8.1.1
-  2> zkr: server HOST has version 3.4.14, which gets no fixes any more, and lacks containers: parents of locks stay: run 3.9.4 or later
-  2> zkr: server HOST has version 3.5.10, which gets no fixes any more: run 3.9.4 or later
-  2> zkr: server HOST has version 3.7.2, which gets no fixes any more: run 3.9.4 or later
-  2> zkr: server HOST has version 3.8.0, which can keep nodes of sessions that have ended (ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later
-  2> zkr: server HOST has version 3.8.6, which can keep nodes of sessions that have ended (ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later
-  2> zkr: server HOST has version 3.9.2, which can keep nodes of sessions that have ended (ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later
-  2> zkr: server HOST has version 3.9.3, which can lose data (ZOOKEEPER-4925): run 3.9.4 or later
-  2> zkr: server HOST has version ClickHouse Keeper 26.8.1.1, which loses each lock when a connection breaks
-  2> zkr: server HOST does not say which sessions it serves: 4lw.commands.whitelist does not allow cons
+  2> zkr: server HOST has version 3.4.14, which is no longer maintained and lacks containers, so parents of locks remain; run 3.9.4 or later
+  2> zkr: server HOST has version 3.5.10, which is no longer maintained; run 3.9.4 or later
+  2> zkr: server HOST has version 3.7.2, which is no longer maintained; run 3.9.4 or later
+  2> zkr: server HOST has version 3.8.0, which can keep nodes of sessions that have ended (ZOOKEEPER-4394, ZOOKEEPER-4712); run 3.9.4 or later
+  2> zkr: server HOST has version 3.8.6, which can keep nodes of sessions that have ended (ZOOKEEPER-4394, ZOOKEEPER-4712); run 3.9.4 or later
+  2> zkr: server HOST has version 3.9.2, which can keep nodes of sessions that have ended (ZOOKEEPER-4394, ZOOKEEPER-4712); run 3.9.4 or later
+  2> zkr: server HOST has version 3.9.3, which can lose data (ZOOKEEPER-4925); run 3.9.4 or later
+  2> zkr: server HOST has version ClickHouse Keeper 26.8.1.1, which loses every lock when a connection breaks
+  2> zkr: server HOST does not report which sessions it serves, because 4lw.commands.whitelist does not allow cons
   $ end shams
 
 One that accepts and says nothing, as a frozen one does, is not waited for.

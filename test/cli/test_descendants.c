@@ -225,7 +225,8 @@ ZKT_CASE(zkr_says_that_something_does_not_end)
     const pid_t pid = (pid_t)atomic_load(&beats[0].pid);
     assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
     assert_int_equal(CLI("revoke", zkt_path()), 0);
-    ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock on "), CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; zkr keeps the lock on "),
+                   CLI_PATIENCE_MS);
     assert_int_equal(cli_queue(), 2);
     /* The keeper reads no signal any more: its end of the link closes with unread data. */
     const pid_t keeper = keeper_of(&c[0]);
@@ -280,8 +281,8 @@ ZKT_CASE(the_lock_is_kept_for_a_process_that_zkr_may_not_signal)
         const pid_t foreign = await_foreign(&c[0]);
         CLI_QUEUE(&c[1], "lock", zkt_path(), "true");
         assert_int_equal(CLI("revoke", zkt_path()), 0);
-        await_denied(&c[0], foreign, "so the lock on");
-        ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock on "),
+        await_denied(&c[0], foreign, "zkr keeps the lock on");
+        ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; zkr keeps the lock on "),
                        CLI_PATIENCE_MS);
         assert_int_equal(cli_queue(), 2);
         assert_int_equal(kill(foreign, SIGKILL), 0);
@@ -298,7 +299,7 @@ ZKT_CASE(a_process_that_zkr_may_not_signal_goes_on_without_the_lock)
                  "lock", zkt_path(), "sh", "-c", of_another_user);
     const pid_t foreign = await_foreign(&c);
     zkt_proxy_blackhole(proxy);
-    await_denied(&c, foreign, "it goes on without the lock on");
+    await_denied(&c, foreign, "the process continues without the lock on");
     assert_int_equal(kill(foreign, SIGKILL), 0);
     assert_int_equal(cli_wait(&c), 79);
 }
@@ -314,7 +315,7 @@ ZKT_CASE(a_leader_that_may_not_signal_its_command_does_not_yield_yet)
     assert_int_equal(CLI_RUN(&ask, "elect", "--yield", "-w", "0.5", zkt_path()), 1);
     cli_assert_one_line(&ask);
     assert_non_null(strstr(cli_err(&ask), "the leader that was asked still leads"));
-    await_denied(&a, foreign, "so the leadership of");
+    await_denied(&a, foreign, "zkr keeps the leadership of");
     assert_string_equal(cli_out(&b), "");
     assert_int_equal(kill(foreign, SIGKILL), 0);
     ZKT_EVENTUALLY(strstr(cli_out(&b), "up"), CLI_PATIENCE_MS);

@@ -13,7 +13,7 @@ static const char words[] = "the servers answer too slowly for this session time
 static void expect_words(struct cli *c)
 {
     if (!strstr(cli_err(c), words) ||
-        !strstr(cli_err(c), "-t makes the session longer") ||
+        !strstr(cli_err(c), "use a longer session timeout (-t)") ||
         strstr(cli_err(c), "majority")) {
         zkt_fail("%s", cli_err(c));
     }

@@ -31,8 +31,7 @@ ZKT_CASE(a_command_is_warned_and_then_killed)
     zkt_proxy *p = begin(&c, "lock");
     assert_int_equal(cli_wait(&c), 79);
     assert_string_equal(cli_out(&c), "up\nwarned\nended\n");
-    assert_non_null(
-        strstr(cli_err(&c), "it may be lost soon: the command gets signal"));
+    assert_non_null(strstr(cli_err(&c), "it may be lost soon; sending signal"));
     zkt_proxy_cut(p);
 }
 

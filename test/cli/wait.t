@@ -18,12 +18,12 @@ A conflict is 1 or what was asked for. The limits leave room for a busy machine 
   > lock -w2.5 /p true
   > END
   $ zkr lock -n -E 0 /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   $ zkr lock -n --conflict-exit-code=255 /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [255]
   $ zkr lock --timeout 2.5 -E42 /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [42]
 
 With -q it is not said, whatever is full or held. That no server answers is.
@@ -47,7 +47,7 @@ A wait takes as long as asked for.
 
   $ began=$(ms)
   $ zkr lock --wait 2.4 /p true
-  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  2> zkr: /p is already held; see 'zkr status /p'
   [1]
   $ took=$(($(ms) - began)); [ $took -ge 2400 ] && [ $took -lt 8000 ]
 
@@ -102,10 +102,10 @@ A full queue is a conflict.
   $ bg waiter zkr lock --max-queue=1 /p echo mine
   $ soon shows 2 zk count /p
   $ zkr lock --max-queue 1 /p true
-  2> zkr: --max-queue 1 is reached at /p; 'zkr status /p' shows the queue
+  2> zkr: --max-queue 1 is reached at /p; see 'zkr status /p'
   [1]
   $ zkr lock --max-queue=1 -E7 -w 60 /p true
-  2> zkr: --max-queue 1 is reached at /p; 'zkr status /p' shows the queue
+  2> zkr: --max-queue 1 is reached at /p; see 'zkr status /p'
   [7]
   $ zk count /p
   2
@@ -120,9 +120,9 @@ With -v the place in the queue is said, by what the client knows.
   $ bg first zkr lock -i first /p sleep 60
   $ soon shows 2 zk count /p
   $ bg second zkr -v lock /p true
-  $ soon shows ': 2 in front when last seen, behind first' err second
+  $ soon shows ': 2 ahead when last seen, behind first' err second
   $ let_go holder
-  $ soon shows ': 1 in front when last seen, held by first for ' err second
+  $ soon shows ': 1 ahead when last seen, held by first for ' err second
   $ let_go first
   $ quietly await second
 
@@ -148,7 +148,7 @@ To connect is part of the wait; and who could not connect says so, not that serv
 
   $ began=$(ms)
   $ zkr -z 127.0.0.1:1 wait -w 0.5 /p
-  2> zkr: no session with 127.0.0.1:1 within 500 ms: no answer from 127.0.0.1:1; check -z or $ZKR_SERVERS, and that a server runs
+  2> zkr: no session with 127.0.0.1:1 within 500 ms: no answer from 127.0.0.1:1; check -z or $ZKR_SERVERS, and whether a server runs
   [75]
   $ took=$(($(ms) - began)); [ $took -ge 500 ] && [ $took -lt 10000 ]
 
@@ -158,7 +158,7 @@ A server that closes connections, because this host has too many, is distinguish
   $ few=$host
   $ ZKR_SERVERS=$few keep one /one
   $ zkr -z $few --connect-timeout 2 status /p 2>&1 | sed "s/$few/HOST/g"
-  2> zkr: HOST accepts connections and closes them: this host may have too many (maxClientCnxns), or no server runs behind a proxy
+  2> zkr: HOST closes each new connection; check whether this host has too many (maxClientCnxns), and whether a server runs behind the proxy, if there is one
   [75]
   $ end one
 
@@ -185,13 +185,13 @@ are answered, the status is 1, and that connecting took long gives no more time.
   >     return $status
   > }
   $ ended one 9400
-  2> zkr: no answer from the servers in time; try again later, or check -z and the servers
+  2> zkr: the servers have not answered in time; try again later, or check -z and the servers
   [75]
   $ ended three 13400
   2> zkr: /p is not free; see 'zkr status /p'
   [1]
   $ ended two 16400
-  2> zkr: no answer from the servers in time; try again later, or check -z and the servers
+  2> zkr: the servers have not answered in time; try again later, or check -z and the servers
   [75]
   $ let_go holder
 
@@ -200,6 +200,6 @@ It refuses what it cannot wait for.
   $ fresh
   $ hold holder --permits=2 /p
   $ zkr wait -w0 /p
-  2> zkr: /p is a semaphore: its permits are free or not one by one; see 'zkr status /p'
+  2> zkr: /p is a semaphore, and zkr wait cannot wait for permits; see 'zkr status /p'
   [65]
   $ let_go holder

@@ -11,7 +11,7 @@ The node was deleted.
   $ held c
   $ zk clear /p
   $ await c
-  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   [79]
 
 The session was ended by servers that have lost their data; else nothing can end it before the bound but an administrator. Or
@@ -32,19 +32,19 @@ A holder that cannot be asked to release: the message does not name 'zkr revoke'
   $ hold c --permits 2 /p
   $ zk clear /p/leases
   $ await c
-  2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
   [79]
   $ hold c --also /other /q
   $ zk clear /q
   $ await c
-  2> zkr: the lock on /q was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the lock on /q was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
   [79]
   $ bg c zkr elect -i me /r sh -c 'echo held; exec sleep 60'
   $ soon holds c
   $ zk clear /r
   $ soon shows 'deleted its node' err c
   $ let_go c
-  2> zkr: the leadership of /r was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  2> zkr: the leadership of /r was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
 
 Out of descriptors: that is what is named, and not a thread.
 
@@ -57,7 +57,7 @@ Where zkr ends the command as its lock is in doubt, on a busy machine the lease 
 
   $ doubt() {
   >     await c >said; local status=$?
-  >     sed -E 's/ was (in doubt|lost: lease bound passed): [^;]*;( the last write that was answered [^;]*;)?/ was in doubt or lost: ...;/' said
+  >     sed -E 's/ was (in doubt|lost: lease bound passed): [^;]*;( the last answered write [^;]*;)?/ was in doubt or lost: ...;/' said
   >     return $status
   > }
 
@@ -68,9 +68,9 @@ The network was cut.
   $ held c -z $host
   $ tell proxy cut
   $ doubt
-  2> zkr: the lock on /p was in doubt or lost: ...; the command was killed; check what it left undone, then run it again; check the servers and the network; -t makes the session longer
+  2> zkr: the lock on /p was in doubt or lost: ...; the command was killed; check what it left undone, and run it again; check the servers and the network, or use a longer session timeout (-t)
   [79]
-  $ grep -c ' was in doubt: there is no connection to a server; the last write that was answered\| was lost: lease bound' said
+  $ grep -c ' was in doubt: zkr is not connected to a server; the last answered write\| was lost: lease bound' said
   1
 
 The servers were silent: connected, which proves nothing.
@@ -80,7 +80,7 @@ The servers were silent: connected, which proves nothing.
   $ held c -z $host
   $ tell proxy freeze
   $ doubt
-  2> zkr: the lock on /p was in doubt or lost: ...; the command was killed; check what it left undone, then run it again; check the servers and the network; -t makes the session longer
+  2> zkr: the lock on /p was in doubt or lost: ...; the command was killed; check what it left undone, and run it again; check the servers and the network, or use a longer session timeout (-t)
   [79]
 
 The process was stopped.
@@ -89,7 +89,7 @@ The process was stopped.
   $ held c
   $ kill -STOP ${pid[c]}
   $ await c
-  2> zkr: the lock on /p was in doubt: zkr was stopped, or the machine was frozen; the command was killed; check what it left undone, then run it again; see what stopped it; -t makes the session longer
+  2> zkr: the lock on /p was in doubt: zkr was stopped, or the machine was frozen; the command was killed; check what it left undone, and run it again; find out what stopped it, or use a longer session timeout (-t)
   [79]
 
 The log has a line for each event, with UTC time.
@@ -104,7 +104,7 @@ The log has a line for each event, with UTC time.
   2> zkr: got the lock on /p after N s: node=/p/_c_GUID-lock-0000000000 token=TOKEN session=SESSION
   2> zkr: info: time=TIME event=state session=0x0 epoch=1 state=CLOSED
   2> zkr: info: time=TIME event=state session=SESSION epoch=1 state=CONNECTED
-  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   2> zkr: warning: time=TIME event=lost path=/p node=_c_GUID-lock-0000000000 session=SESSION epoch=1 token=TOKEN held_ms=N last_write_ms=N silent_ms=N disconnected_ms=N stopped_ms=N reason="node deleted"
   $ grep -c -E '^zkr: warning: time=[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z event=lost path=/' $work/c.err
   1

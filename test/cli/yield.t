@@ -28,11 +28,11 @@ The next leads. Its command starts when that of the last has ended; who has yiel
   $ soon grep -q b beats
   $ soon count 2
   $ err a
-  2> zkr: asked to let another lead at /p
+  2> zkr: got a request to let another candidate lead at /p
   $ let_go b
   $ soon eval '[ "$(tail -n 1 beats)" = a ]'
   $ let_go a
-  2> zkr: asked to let another lead at /p
+  2> zkr: got a request to let another candidate lead at /p
   $ echo $(uniq beats)
   a b a
 
@@ -121,7 +121,7 @@ What cannot be asked is said.
   2> zkr: there is no other candidate at /p
   [1]
   $ zkr elect --yield --to b /p
-  2> zkr: 'b' is no candidate at /p; 'zkr status /p' shows who is
+  2> zkr: 'b' is not a candidate at /p; see 'zkr status /p'
   [1]
   $ count 1
 
@@ -134,7 +134,7 @@ The one to lead goes away while others wait.
   $ soon count 4
   $ let_go b
   $ await ask
-  2> zkr: the candidates at /p have gone
+  2> zkr: there is no candidate left at /p
   [1]
   $ soon count 2
   $ bg ask zkr elect --yield /p

@@ -30,7 +30,8 @@ ZKT_CASE(a_thread_does_not_wait_for_itself)
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         ZKT_MUST(zkr_mutex_acquire(pairs[i][0], ZKR_FOREVER));
         ZKT_RC(zkr_mutex_acquire(pairs[i][1], ZKR_FOREVER), ZKR_EDEADLK);
-        assert_non_null(strstr(zkr_last_error()->message, "release that first"));
+        assert_non_null(
+            strstr(zkr_last_error()->message, "release the other object first"));
         assert_int_equal(zkr_mutex_depth(pairs[i][1]), 0);
         assert_true(zkr_mutex_is_held(pairs[i][0]));
         ZKT_MUST(zkr_mutex_release(pairs[i][0]));

@@ -144,6 +144,6 @@ ZKT_CASE(a_host_of_ipv6_alone_connects_as_before)
 /* The libzookeeper of Debian 12 refuses [::1] here, and no other spelling of the address works. */
 ZKT_CASE(loopback_of_ipv6_from_a_host_of_ipv4_is_refused_in_words)
 {
-    static const char why[] = "this host has no IPv6 address but loopback";
+    static const char why[] = "this host has no IPv6 address except loopback";
     expect_connection((struct host){add_ipv4, "[::1]", AF_INET6, why});
 }

@@ -127,7 +127,7 @@ ZKT_CASE_WAYS(a_fault_ends_the_client,
     assert_int_equal(atomic_load(&s.reason), ZKR_LOST_SESSION);
     ZKT_BECOMES(atomic_load(&s.faults), 1, PATIENCE_MS);
     assert_non_null(strstr(s.line, " at=lib/queue/claim_run.c:"));
-    assert_non_null(strstr(s.line, "reason=\"held, and failing\""));
+    assert_non_null(strstr(s.line, "reason=\"held but failing\""));
 
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
     ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_ECLOSED);

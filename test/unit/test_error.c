@@ -85,12 +85,13 @@ ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
                             rc == -6     ? "the servers lack an operation that every "
                                            "ZooKeeper since 3.4 has"
                             : rc == -100 ? "the servers refused the request and, "
-                                           "unlike ZooKeeper, do not say why"
+                                           "unlike ZooKeeper, give no reason"
                             : rc == -108 ? "the path is an ephemeral node (a lock of "
                                            "another kind) or lies below one"
-                            : rc == -120 ? "a local session cannot own the node, as "
-                                           "localSessionsUpgradingEnabled is false"
-                                         : "ZooKeeper refused the request");
+                            : rc == -120
+                                ? "a local session cannot own the node, because "
+                                  "localSessionsUpgradingEnabled is false"
+                                : "ZooKeeper refused the request");
         assert_int_equal(zkr_err_retriable(ZKR_EZK(rc)), rc == -118 || rc == -127);
     }
 }

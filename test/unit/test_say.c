@@ -129,7 +129,7 @@ static int flood(void)
 ZKT_UNIT_CASE(a_line_says_how_many_are_missing)
 {
     in_child(flood, true);
-    static const char missing[] = " lines are missing here: stderr was full\n"
+    static const char missing[] = " lines were dropped here because stderr was full\n"
                                   "zkr: after the flood\n";
     const char *at = strstr(text, missing);
     assert_non_null(at);

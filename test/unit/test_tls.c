@@ -64,7 +64,7 @@ ZKT_UNIT_CASE(what_cannot_be_used_is_refused)
 {
     static const char *const bad[][2] = {
         {"", "is not"},
-        {"/dev/null", "a CA alone works from libzookeeper 3.10 on"},
+        {"/dev/null", "a CA alone works only since libzookeeper 3.10"},
         {"/dev/null,/dev/null", "is not"},
         {"/dev/null,,/dev/null", "is not"},
         {"/dev/null,/dev/null,/dev/null,", "is not"},

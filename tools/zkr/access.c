@@ -9,7 +9,7 @@
 
 #include "secret.h"
 
-const char access_no_memory[] = "needs more memory than there is";
+const char access_no_memory[] = "cannot be used: out of memory";
 
 /* --- credentials --- */
 
@@ -48,13 +48,13 @@ const char *auth_add(struct auth *a, const char *text)
 static const char *check_mode(mode_t mode, char *buf, size_t size)
 {
     if (!S_ISREG(mode)) {
-        return "names what is no file: not a directory, nor a pipe";
+        return "must name a regular file";
     }
     if ((mode & (S_IRWXO | S_IWGRP)) == 0) {
         return NULL;
     }
     (void)snprintf(buf, size,
-                   "names a file that others may use (mode %04o); chmod 600 mends that",
+                   "names a file that others can access (mode %04o); set mode 600",
                    (unsigned)mode & 07777U);
     return buf;
 }
@@ -143,7 +143,7 @@ const char *acl_take(struct acl *a, const char *text)
         char *entry = strsep(&rest, ",");
         if (!parse_entry(&a->list.data[a->list.count++], entry)) {
             acl_end(a);
-            return "needs open, creator, or SCHEME:ID:PERMS,... with PERMS of the "
+            return "must be open, creator, or SCHEME:ID:PERMS,... with PERMS from the "
                    "letters crdwa";
         }
     }

@@ -83,7 +83,7 @@ static const char *remedy(int rc)
         return "; use ZooKeeper 3.8 or later";
     }
     if (rc == ZKR_EZK(ZK_LOCAL_SESSION)) {
-        return "; set that to true on each server";
+        return "; set it to true on each server";
     }
     switch (exit_of(rc)) {
     case CLI_DENIED:
@@ -91,7 +91,7 @@ static const char *remedy(int rc)
     case CLI_SERVER:
         return "; try again later, or check -z and the servers";
     case CLI_INTERNAL:
-        return "; with -v it says more";
+        return "; -v logs more";
     default:
         return "";
     }
@@ -137,7 +137,8 @@ int cli_fail_output(int error)
 {
     return error == EPIPE
                ? cli_exit_signal(SIGPIPE)
-               : cli_fail(CLI_INTERNAL, "cannot write: %s", strerrordesc_np(error));
+               : cli_fail(CLI_INTERNAL, "cannot write to standard output: %s",
+                          strerrordesc_np(error));
 }
 
 int cli_flush(void)

@@ -64,8 +64,8 @@ int client_open(struct env *env, const char *owner, bool nearby, bool guarded)
     const struct globals *g = &env->globals;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     if (g->auth.count == 0 && acl_needs_auth(&g->acl)) {
-        return cli_fail(CLI_USAGE, "--acl creator needs credentials: --auth or "
-                                   "--auth-file");
+        return cli_fail(CLI_USAGE,
+                        "--acl creator needs credentials; give --auth or --auth-file");
     }
     o.session_timeout_ms = g->session_ms;
     o.connect_timeout_ms = g->connect_ms;
@@ -104,18 +104,19 @@ int client_wait(const struct env *env, int64_t ms)
     }
     char *closing = peers_closing(env->globals.servers);
     if (closing) {
-        int status = cli_fail(
-            CLI_SERVER,
-            "%.200s accepts connections and closes them: this host may have too many "
-            "(maxClientCnxns), or no server runs behind a proxy",
-            closing);
+        int status = cli_fail(CLI_SERVER,
+                              "%.200s closes each new connection; check whether this "
+                              "host has too many (maxClientCnxns), and whether a "
+                              "server runs behind the proxy, if there is one",
+                              closing);
         free(closing);
         return status;
     }
-    return cli_fail(
-        CLI_SERVER, "%s; check -z or $ZKR_SERVERS, %s", zkr_last_error()->message,
-        env->globals.tls_cert ? "--tls, and that the port is one for TLS (-v says more)"
-                              : "and that a server runs");
+    return cli_fail(CLI_SERVER, "%s; check -z or $ZKR_SERVERS, %s",
+                    zkr_last_error()->message,
+                    env->globals.tls_cert
+                        ? "--tls, and whether the port is a TLS port (-v logs more)"
+                        : "and whether a server runs");
 }
 
 static void stop_work(void *ctx)
@@ -127,7 +128,7 @@ static void stop_work(void *ctx)
         say_drain();
         _exit(cli_exit_signal(signo));
     }
-    client_exit(cli_fail(CLI_SERVER, "no answer from the servers in time; try again "
+    client_exit(cli_fail(CLI_SERVER, "the servers have not answered in time; try again "
                                      "later, or check -z and the servers"));
 }
 
@@ -162,8 +163,8 @@ bool client_is_done(const struct env *env)
 static _Noreturn void give_up(zkr_client *c, bool silent, int status)
 {
     if (!silent) {
-        cli_note("the servers have not confirmed that our node is deleted; it goes at "
-                 "the latest when the session times out, after %.3f s",
+        cli_note("the servers have not confirmed that our node is deleted; it is gone "
+                 "when the session times out, in at most %.3f s",
                  (double)zkr_client_session_timeout_ms(c) / 1000);
     }
     client_exit(status);
@@ -210,12 +211,13 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
         }
         if (clock_left_ms(say) == 0) {
             say = NEVER;
-            cli_note("%s",
-                     refused ? "the servers refuse to delete our node, or to list its "
-                               "directory; zkr ends its session, which deletes the node"
-                             : "waiting for the servers to confirm that our node "
-                               "is deleted, or for the end of the session; a "
-                               "signal ends this");
+            cli_note(
+                "%s",
+                refused
+                    ? "the servers refuse to delete our node, or to list its "
+                      "directory; zkr ends its session, which deletes the node"
+                    : "waiting for the servers to confirm that our node is deleted, or "
+                      "for the end of the session; a signal ends this wait");
             if (refused) {
                 break;
             }

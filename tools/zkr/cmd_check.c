@@ -21,16 +21,19 @@
 #include "view.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... check [OPTION]... PATH\n\n"
-    "Reports the lock at PATH in one line, as a plugin of Nagios and Icinga: the "
-    "status\n"
-    "is 0 for OK, 1 for WARNING, 2 for CRITICAL, and 3 for UNKNOWN.\n\n"
-    "      --held-longer-than SEC[,SEC]  WARNING if it is, CRITICAL at the second\n"
-    "      --waiting-more-than N[,N]     the same if more wait\n"
-    "      --nobody-leads                CRITICAL if nobody holds it or leads\n"
+    "usage: zkr [OPTION]... check [OPTION]... PATH\n"
+    "\n"
+    "Reports the lock at PATH in one line, as a plugin for Nagios and Icinga. The\n"
+    "status is 0 for OK, 1 for WARNING, 2 for CRITICAL, and 3 for UNKNOWN.\n"
+    "\n"
+    "      --held-longer-than SEC[,SEC]  WARNING after the first time, CRITICAL after\n"
+    "                                    the second\n"
+    "      --waiting-more-than N[,N]     WARNING if more wait than the first number,\n"
+    "                                    CRITICAL if more than the second\n"
+    "      --nobody-leads                CRITICAL if nobody holds the lock or leads\n"
     "      --no-quorum                   CRITICAL, not UNKNOWN, if no server answers\n"
-    "  -w, --wait SEC                    wait at most this long; default 10\n"
-    "      --json                        one line of JSON, see zkr(1)\n";
+    "  -w, --wait SEC                    wait at most SEC seconds; default 10\n"
+    "      --json                        print one line of JSON; see zkr(1)\n";
 
 enum state { OK, WARNING, CRITICAL, UNKNOWN, STATES };
 

@@ -22,31 +22,33 @@
 static const char usage[] =
     "usage: zkr [OPTION]... elect [OPTION]... PATH COMMAND [ARGUMENT]...\n"
     "       zkr [OPTION]... elect [OPTION]... PATH -c 'SHELL TEXT'\n"
-    "       zkr [OPTION]... elect -l [--json] PATH\n\n"
-    "Runs COMMAND while this is the leader at PATH; when it ends, or the leadership\n"
-    "does, queues again.\n\n"
-    "  -i, --id ID    what others see as the candidate\n"
-    "      --once     one term only\n"
-    "  -c, --command TEXT  give TEXT to the shell\n"
-    "      --health TEXT  give TEXT to the shell now and then: while it fails, do not "
-    "lead\n"
-    "      --every SEC    the time between these checks, and for one; default 5\n"
-    "      --failures N   failures in a row until a leader gives up; default 3\n"
-    "      --warn-signal SIG  the signal COMMAND gets once before the kill signal, to "
-    "save\n"
-    "                 its work\n"
-    "      --warn-before SEC  so long before that\n"
-    "      --no-guardian  if zkr is killed by KILL, nobody leads until the session "
-    "has\n"
-    "                 timed out\n"
-    "  -l, --listen   print the leader, now and at each change, without taking part\n"
-    "      --yield    ask the leader to end its command and step down, and wait until\n"
-    "                 another leads\n"
-    "      --to ID    with --yield: all others let this candidate pass\n"
-    "  -w, --wait SEC with --yield: wait at most this long; status 1 if none leads "
-    "then\n"
-    "      --json     with -l: lines of JSON, see zkr(1)\n"
-    "      --verbose  say how long it took and what is held\n";
+    "       zkr [OPTION]... elect -l [--json] PATH\n"
+    "       zkr [OPTION]... elect --yield [--to ID] [-w SEC] PATH\n"
+    "\n"
+    "Runs COMMAND while this is the leader at PATH, and queues again when COMMAND or\n"
+    "the leadership ends.\n"
+    "\n"
+    "  -i, --id ID            the id that others see\n"
+    "      --once             lead for one term only\n"
+    "  -c, --command TEXT     run TEXT in a shell\n"
+    "      --health TEXT      run TEXT in a shell at intervals, and do not lead while\n"
+    "                         it fails\n"
+    "      --every SEC        time between these checks, and the limit for one check;\n"
+    "                         default 5\n"
+    "      --failures N       withdraw after this many failures in a row; default 3\n"
+    "      --warn-signal SIG  signal for COMMAND before the kill signal, to save its\n"
+    "                         work\n"
+    "      --warn-before SEC  time from the warning to the kill signal\n"
+    "      --no-guardian      if zkr is killed by SIGKILL, let another lead only when\n"
+    "                         the session times out\n"
+    "  -l, --listen           print the leader, now and at each change\n"
+    "      --yield            ask the leader to end its command and step down,\n"
+    "                         and wait until another candidate leads\n"
+    "      --to ID            with --yield: let only this candidate lead next\n"
+    "  -w, --wait SEC         with --yield: wait at most SEC seconds, then exit with\n"
+    "                         status 1\n"
+    "      --json             with -l: print lines of JSON; see zkr(1)\n"
+    "      --verbose          report how long zkr waited, and what it holds\n";
 
 enum { EVERY_MS = 5000, FAILURES = 3 };
 
@@ -79,7 +81,7 @@ static int take_arguments(struct elect *e)
         {"json", 0, option_on, &e->json, NULL},
         {"health", 0, option_text, &e->health.check, "a text"},
         {"every", 0, take_pause, &e->health.every_ms, "seconds, more than 0"},
-        {"failures", 0, option_int, &failures, "a number from 1 on"},
+        {"failures", 0, option_int, &failures, "a number of at least 1"},
         {"warn-signal", 0, option_signal, &e->held.warn_signal,
          "a signal such as USR1"},
         {"warn-before", 0, option_seconds, &e->held.lease.warn_ms, "seconds"},
@@ -98,13 +100,13 @@ static int take_arguments(struct elect *e)
     const struct option_fault faults[] = {
         held_warning_fault(&e->held),
         {e->listen && (takes_part || asking || g->alone || e->held.no_guardian),
-         "-l goes with --json and PATH alone"},
+         "-l can be combined only with --json"},
         {g->alone && (takes_part || e->json),
-         "--yield goes with --to, -w and PATH alone"},
-        {asking && !g->alone, "--to and -w go with --yield"},
-        {!e->listen && !g->alone && !g->command, "which COMMAND?"},
-        {!e->listen && e->json, "--json goes with -l"},
-        {checks && !health->check, "--every and --failures go with --health"},
+         "--yield can be combined only with --to and -w"},
+        {asking && !g->alone, "--to and -w require --yield"},
+        {!e->listen && !g->alone && !g->command, "COMMAND is missing"},
+        {!e->listen && e->json, "--json requires -l"},
+        {checks && !health->check, "--every and --failures require --health"},
         OPTION_FAULTS_END};
     rc = rc == GO_ON ? options_check(g, faults) : rc;
     health->every_ms = health->every_ms > 0 ? health->every_ms : EVERY_MS;

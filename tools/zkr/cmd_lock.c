@@ -50,14 +50,15 @@ static bool is_long(const struct lock *l)
 static int no_answer(struct lock *l, bool done)
 {
     int status = l->o.wait_ms == 0 ? CLI_SERVER : (int)l->o.conflict;
-    (void)cli_fail(
-        status,
-        "no server answers in time about %.1000s%s; try again later, or check "
-        "-z and the servers%s",
-        l->held.path, done ? "" : "; what it may have left there goes with the session",
-        is_long(l)
-            ? ", whose jute.maxbuffer may be too small: one request creates all nodes"
-            : "");
+    (void)cli_fail(status,
+                   "no server has answered in time about %.1000s%s; try again later, "
+                   "or check -z and the servers%s",
+                   l->held.path,
+                   done ? ""
+                        : "; a node that remains there goes when the session times out",
+                   is_long(l) ? "; jute.maxbuffer may be too small there, because one "
+                                "request creates all nodes"
+                              : "");
     if (!done) {
         client_exit(status);
     }
@@ -69,19 +70,15 @@ static int conflict(const struct lock *l)
     if (l->o.quiet) {
         return (int)l->o.conflict;
     }
-    return cli_fail((int)l->o.conflict,
-                    l->o.permits_max > 0
-                        ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
-                          "shows who has them"
-                    : l->o.any
-                        ? "%.1000s and the other paths are held by others; 'zkr status "
-                          "%.1000s' and so on show by whom"
-                    : l->o.path_count > 1
-                        ? "%.1000s, or a path of --also, is held by another; 'zkr "
-                          "status %.1000s' and so on show by whom"
-                        : "%.1000s is held by another; 'zkr status %.1000s' shows by "
-                          "whom",
-                    l->held.path, l->held.path);
+    return cli_fail(
+        (int)l->o.conflict,
+        l->o.permits_max > 0
+            ? "too few permits of %.1000s are free; see 'zkr status %.1000s'"
+        : l->o.any ? "%.1000s and all other paths are held; see 'zkr status %.1000s'"
+        : l->o.path_count > 1
+            ? "%.1000s or a path of --also is held; see 'zkr status %.1000s'"
+            : "%.1000s is already held; see 'zkr status %.1000s'",
+        l->held.path, l->held.path);
 }
 
 static int full(const struct lock *l)
@@ -89,11 +86,9 @@ static int full(const struct lock *l)
     if (l->o.quiet) {
         return (int)l->o.conflict;
     }
-    return cli_fail(
-        (int)l->o.conflict,
-        "--max-queue %lld is reached at %.1000s; 'zkr status %.1000s' shows the "
-        "queue",
-        (long long)l->o.max_queue, l->held.path, l->held.path);
+    return cli_fail((int)l->o.conflict,
+                    "--max-queue %lld is reached at %.1000s; see 'zkr status %.1000s'",
+                    (long long)l->o.max_queue, l->held.path, l->held.path);
 }
 
 /* Reports why the lock was not obtained. */
@@ -101,9 +96,10 @@ static int refuse(struct lock *l, int rc)
 {
     bool held = rc == ZKR_ETIMEDOUT;
     if (rc == ZKR_OK) {
-        return cli_fail((int)l->o.conflict,
-                        "asked to release %.1000s before the command was started",
-                        l->held.path);
+        return cli_fail(
+            (int)l->o.conflict,
+            "the release of %.1000s was requested before the command started",
+            l->held.path);
     }
     if (rc == ZKR_EBUSY) {
         return full(l);
@@ -155,8 +151,8 @@ static void *compare_max(void *ctx)
     int64_t max = view_other_max(permits, l->o.permits_max);
     zkr_contenders_free(permits);
     if (max > 0) {
-        cli_note("others hold permits of %.1000s with a maximum of %" PRId64
-                 ", this one counts with %" PRId64 ": give the same maximum everywhere",
+        cli_note("other holders of permits of %.1000s use the maximum %" PRId64
+                 ", but this zkr uses %" PRId64 "; give the same maximum everywhere",
                  l->held.path, max, l->o.permits_max);
     }
     atomic_store(&l->compared, true);

@@ -16,12 +16,14 @@
 #include "text.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... ls [-a] [-r] [--json] [PATH]\n\n"
-    "Shows the locks, elections and semaphores at PATH and right below it that\n"
-    "somebody holds or waits for. PATH is / by default.\n\n"
-    "  -a, --all        also ephemeral nodes that do not belong to a lock\n"
-    "  -r, --recursive  at any depth\n"
-    "      --json       one line of JSON for each, see zkr(1)\n";
+    "usage: zkr [OPTION]... ls [-a] [-r] [--json] [PATH]\n"
+    "\n"
+    "Lists the locks, elections and semaphores at PATH and directly below it that\n"
+    "somebody holds or waits for. PATH is / by default.\n"
+    "\n"
+    "  -a, --all        also list ephemeral nodes that do not belong to a lock\n"
+    "  -r, --recursive  list at any depth\n"
+    "      --json       print one line of JSON for each; see zkr(1)\n";
 
 struct ls {
     struct env *env;
@@ -137,7 +139,7 @@ static void print_table(const struct ls *l)
         text_line(stdout,
                   l->all    ? "no lock or ephemeral node at or below "
                   : l->deep ? "no lock at or below "
-                            : "no lock at or right below ",
+                            : "no lock at or directly below ",
                   l->env->globals.path);
     }
 }
@@ -172,8 +174,9 @@ static int show(const struct ls *l)
         print_table(l);
     }
     if (zkr_survey_denied(l->found) > 0) {
-        cli_note("%zu of the nodes may not be read, and are left out; check --auth",
-                 zkr_survey_denied(l->found));
+        cli_note(
+            "nodes left out because reading them is not allowed: %zu; check --auth",
+            zkr_survey_denied(l->found));
     }
     return cli_flush();
 }

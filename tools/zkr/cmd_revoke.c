@@ -15,13 +15,16 @@
 
 static const char usage[] =
     "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n"
-    "       zkr [OPTION]... revoke [-w SEC] --force --token N PATH\n\n"
-    "Asks the holder of the lock at PATH to release it, and says whom it asked.\n"
-    "A holder of permits cannot be asked; --force with --token N deletes its nodes.\n\n"
-    "  -w, --wait SEC  wait at most this long until it has; status 1 if it has not\n"
-    "      --force     then delete its node: the next gets the lock at once, whatever\n"
-    "                  the holder still does\n"
-    "      --token N   only if its fencing token is N, and nobody who comes after it\n";
+    "       zkr [OPTION]... revoke [-w SEC] --force --token N PATH\n"
+    "\n"
+    "Asks the holder of the lock at PATH to release it, and prints its name. A holder\n"
+    "of permits cannot be asked; --force with --token N deletes its nodes.\n"
+    "\n"
+    "  -w, --wait SEC  wait at most SEC seconds for the release, then exit with\n"
+    "                  status 1\n"
+    "      --force     then delete the node of the holder: the next contender gets\n"
+    "                  the lock at once, while the holder may still work\n"
+    "      --token N   act only on the holder with the fencing token N\n";
 
 enum { NOT_WAITING = -1 };
 
@@ -40,9 +43,9 @@ struct revoke {
 
 static int refuse_force(const struct revoke *r)
 {
-    return options_refuse(&r->env->globals,
-                          "--force needs -w: how long the holder has to release by "
-                          "itself");
+    return options_refuse(
+        &r->env->globals,
+        "--force requires -w, the time that the holder has to release the lock");
 }
 
 static int take_arguments(struct revoke *r)
@@ -134,14 +137,14 @@ static int evict_all(void *ctx)
         }
         last = c;
         if (!r->permits) {
-            cli_note("deleted the node of %.200s by force: the next gets the lock, and "
-                     "until that holder notices two may hold it",
+            cli_note("deleted the node of %.200s; the next contender gets the lock, "
+                     "and two may hold it until the former holder notices",
                      contender_name(c));
         }
     }
     if (r->permits && last) {
-        cli_note("deleted the permits of %.200s by force: others get them, and until "
-                 "that holder notices more may be held than there are",
+        cli_note("deleted the permits of %.200s; other contenders get them, and too "
+                 "many may be held until the former holder notices",
                  contender_name(last));
     }
     return 0;
@@ -155,20 +158,20 @@ static int nobody(const struct revoke *r)
     return status != 0 ? status
            : permits
                ? cli_fail(CLI_PATH,
-                          "%.1000s is a semaphore: a holder of permits cannot be "
-                          "asked; stop one of 'zkr status %.1000s' on its host, or "
+                          "%.1000s is a semaphore, whose holders cannot be asked; find "
+                          "one with 'zkr status %.1000s' and stop it on its host, or "
                           "delete its permits with --force --token N",
                           r->path, r->path)
-               : cli_fail(CLI_HELD,
-                          "nobody holds %.1000s; 'zkr status %.1000s' shows more",
+               : cli_fail(CLI_HELD, "nobody holds %.1000s; see 'zkr status %.1000s'",
                           r->path, r->path);
 }
 
 static void note_refusal(const zkr_contender *c, int rc)
 {
     if (rc == ZKR_EAUTH) {
-        cli_note("%.200s cannot be asked: its node may not be written; check --auth",
-                 contender_name(c));
+        cli_note(
+            "%.200s cannot be asked: writing its node is not allowed; check --auth",
+            contender_name(c));
     } else {
         cli_note("%.200s cannot be asked: %s (ZooKeeper code %d)", contender_name(c),
                  zkr_strerror(rc), zkr_err_zk(rc));
@@ -189,7 +192,7 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     }
     bool ephemeral = c->session_id != 0;
     if (rc == ZKR_EINVAL && r->force && ephemeral && c->kind != ZKR_KIND_LEADER) {
-        cli_note("%.200s cannot be asked: it belongs to another recipe",
+        cli_note("%.200s cannot be asked: its node belongs to another recipe",
                  contender_name(c));
         return 0;
     }
@@ -260,8 +263,8 @@ static int ask(void *ctx)
     }
     if (count_meant(r) == 0) {
         return cli_fail(CLI_HELD,
-                        "%.1000s is not held with token %" PRId64
-                        ", but by %.200s with token %" PRId64 "; nobody was asked",
+                        "no holder of %.1000s has the token %" PRId64
+                        ": %.200s holds it with token %" PRId64 "; nobody was asked",
                         r->path, r->token, contender_name(first), first->fencing_token);
     }
     return r->force && r->wait_ms == NOT_WAITING ? refuse_force(r) : ask_all(r);
@@ -289,9 +292,9 @@ static int ask_and_wait(struct revoke *r)
     }
     return r->force ? client_work(r->env, NEVER, evict_all, r)
                     : cli_fail(CLI_HELD,
-                               "%.1000s is still held; its holder was asked, and a "
-                               "zkr holds until all processes of its command have "
-                               "ended; --force deletes its node",
+                               "%.1000s is still held: its holder was asked, but a zkr "
+                               "keeps the lock until all processes of its command have "
+                               "ended; --force deletes the node",
                                r->path);
 }
 

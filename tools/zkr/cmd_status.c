@@ -15,13 +15,15 @@
 #include "watch.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n\n"
-    "Shows who holds the lock at PATH (position 1) and who waits, in order. With -v\n"
-    "also the servers' versions, and which serves the holder's session.\n\n"
-    "  -q             show nothing: the status is 0 if it is held, else 1\n"
-    "      --json     one line of JSON, see zkr(1)\n"
-    "      --watch    again at each change, until a signal; on a terminal each "
-    "second\n";
+    "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
+    "\n"
+    "Shows the holder of the lock at PATH (position 1) and its waiters, in order.\n"
+    "With -v, also shows the versions of the servers, and which one serves the "
+    "holder.\n"
+    "\n"
+    "  -q             print nothing: the status is 0 if the lock is held, otherwise 1\n"
+    "      --json     print one line of JSON; see zkr(1)\n"
+    "      --watch    print again at each change; on a terminal, every second\n";
 
 struct status {
     struct reading reading;
@@ -42,7 +44,7 @@ static int take_arguments(struct status *s)
     int rc = options_path(g, usage, rows);
     s->reading.path = g->path;
     if (rc == GO_ON && s->quiet && (s->json || s->reading.watch)) {
-        return options_refuse(g, "-q shows nothing: no --json or --watch");
+        return options_refuse(g, "-q cannot be combined with --json or --watch");
     }
     return rc == GO_ON ? options_settle(g) : rc;
 }
@@ -52,7 +54,7 @@ static int take_arguments(struct status *s)
 static void print_absence(const struct status *s)
 {
     if (s->reading.below > 0) {
-        (void)printf("no lock; %zu below, see zkr ls\n", s->reading.below);
+        (void)printf("no lock; %zu below, see 'zkr ls'\n", s->reading.below);
     } else {
         text_line(stdout, s->reading.missing ? "nobody; there is no " : "nobody",
                   s->reading.missing ? s->reading.path : "");

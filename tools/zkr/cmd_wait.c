@@ -9,12 +9,13 @@
 #include "settings.h"
 #include "view.h"
 
-static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
-                            "Waits until nobody holds the lock at PATH or waits for "
-                            "it, and does not take it.\n\n"
-                            "  -w, --wait SEC  wait at most this long; 0 = look once. "
-                            "The status is 1 if it is\n"
-                            "                  not free then\n";
+static const char usage[] =
+    "usage: zkr [OPTION]... wait [-w SEC] PATH\n"
+    "\n"
+    "Waits until nobody holds the lock at PATH or waits for it, without taking it.\n"
+    "\n"
+    "  -w, --wait SEC  wait at most SEC seconds, then exit with status 1;\n"
+    "                  0 checks once\n";
 
 struct await {
     struct env *env;
@@ -59,8 +60,8 @@ static int work(void *ctx)
     int status = ask_has_permits(a->env, a->path, &permits);
     if (status == 0 && permits) {
         return cli_fail(CLI_PATH,
-                        "%.1000s is a semaphore: its permits are free or not "
-                        "one by one; see 'zkr status %.1000s'",
+                        "%.1000s is a semaphore, and zkr wait cannot wait for permits; "
+                        "see 'zkr status %.1000s'",
                         a->path, a->path);
     }
     if (status != 0) {

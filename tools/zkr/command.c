@@ -46,21 +46,20 @@ struct command {
 static _Noreturn void die_with_keeper(const struct command *c)
 {
     child_kill_group(&c->child);
-    cli_note(
-        "zkr-keeper was killed: the command is killed, but perhaps not all that it "
-        "has started; the %s %.1000s is free when the session times out",
-        c->h->what, c->h->path);
+    cli_note("zkr-keeper was killed, so zkr killed the command, but processes that the "
+             "command started may still run; the %s %.1000s is free when the session "
+             "times out",
+             c->h->what, c->h->path);
     client_exit(CLI_LOST);
 }
 
 static void say_denied(const struct command *c, int pid)
 {
     const struct held *h = c->h;
-    cli_note(
-        "not allowed to signal process %d of the command; %s the %s %.1000s%s; run "
-        "zkr itself with its privileges",
-        pid, c->killed ? "it goes on without" : "so", h->what, h->path,
-        c->killed ? "" : " is kept until it ends");
+    cli_note("not allowed to signal process %d of the command; %s the %s %.1000s%s; "
+             "run zkr with the privileges of that process",
+             pid, c->killed ? "the process continues without" : "zkr keeps", h->what,
+             h->path, c->killed ? "" : " until it ends");
 }
 
 static void hear_keeper(struct command *c)
@@ -114,18 +113,18 @@ static void send_kill(struct command *c)
         send_signal(c, SIGKILL);
     } else if (c->late_at != NEVER && clock_left_ms(c->late_at) == 0) {
         c->late_at = NEVER;
-        cli_note("the command, or a process that it has started, has not ended 2 s "
-                 "after SIGKILL; %s the %s %.1000s%s",
-                 c->killed ? "it may go on without" : "so", c->h->what, c->h->path,
-                 c->killed ? "" : " is kept until it ends");
+        cli_note("the command, or a process that it started, has not ended 2 s after "
+                 "SIGKILL; %s the %s %.1000s%s",
+                 c->killed ? "the process may continue without" : "zkr keeps",
+                 c->h->what, c->h->path, c->killed ? "" : " until it ends");
     }
 }
 
 static void warn(const struct command *c)
 {
     const struct held *h = c->h;
-    cli_note("no server has confirmed the %s %.1000s lately, and it may be lost soon: "
-             "the command gets signal %d",
+    cli_note("no server has confirmed the %s %.1000s lately, so it may be lost soon; "
+             "sending signal %d to the command",
              h->what, h->path, h->warn_signal);
     send_signal(c, h->warn_signal);
 }
@@ -155,7 +154,8 @@ static void check_revocation(struct command *c)
 {
     if (news_take_revocation(&c->h->news) && c->end_at == 0) {
         if (!c->h->grant.latch) {
-            cli_note("asked to release %.1000s: ending the command", c->h->path);
+            cli_note("the release of %.1000s was requested; ending the command",
+                     c->h->path);
         }
         c->end_at = clock_now_ms() + lease_patience_ms(&c->h->lease);
         send_kill_signal(c);
@@ -337,8 +337,8 @@ int command_run(struct held *h)
                         h->env->globals.command[0], strerrordesc_np(fault));
     }
     if (h->lost) {
-        return held_say_lost(h, "the command was killed; check what it left undone, "
-                                "then run it again");
+        return held_say_lost(
+            h, "the command was killed; check what it left undone, and run it again");
     }
     if (!WIFSIGNALED(c.status)) {
         return WEXITSTATUS(c.status);

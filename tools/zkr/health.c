@@ -146,12 +146,12 @@ static void *run(void *arg)
         }
         failed = wrong ? failed + 1 : 0;
         if (!wrong && !healthy) {
-            cli_note("healthy: a candidate at %.1000s", health.held->path);
+            cli_note("healthy: now a candidate at %.1000s", health.held->path);
             healthy = true;
             news_set_fit(&health.held->news, health.held->grant.latch, true);
         } else if (wrong && (healthy ? failed >= health.o.failures : !known)) {
-            cli_note("not healthy: the check %s; no candidate at %.1000s until it "
-                     "succeeds",
+            cli_note("not healthy: the check %s; not a candidate at %.1000s until the "
+                     "check succeeds",
                      wrong, health.held->path);
             healthy = false;
             news_set_fit(&health.held->news, health.held->grant.latch, false);

@@ -78,12 +78,11 @@ struct option_fault held_warning_fault(const struct held *h)
     bool all = h->warn_signal != 0 && h->lease.warn_ms > 0;
     if (h->warn_signal == SIGKILL || h->warn_signal == SIGSTOP) {
         return (struct option_fault){
-            true, "--warn-signal takes a signal that COMMAND can handle, such as USR1"};
+            true, "--warn-signal needs a signal that COMMAND can handle, such as USR1"};
     }
-    return (struct option_fault){
-        any && !(all && g->command),
-        "--warn-signal and --warn-before, of more than 0 seconds, go with each other "
-        "and a COMMAND"};
+    return (struct option_fault){any && !(all && g->command),
+                                 "give --warn-signal and --warn-before together, with "
+                                 "more than 0 seconds and a COMMAND"};
 }
 
 /* --- a loss --- */

@@ -113,7 +113,7 @@ int idle_run(struct held *h)
             return cli_exit_signal(signo);
         }
         if (asked) {
-            cli_note("asked to release %.1000s; released", h->path);
+            cli_note("the release of %.1000s was requested; released it", h->path);
             return 0;
         }
         if (input && !read_input(&later)) {

@@ -66,8 +66,8 @@ static int64_t warn_at(const struct lease *l)
 static void check_warn_before(const struct lease *l)
 {
     if (l->warn_ms > most_warn_ms(l)) {
-        cli_note("--warn-before is reduced to %.3f s, for this session timeout and "
-                 "--kill-after; -t makes the session longer",
+        cli_note("--warn-before is reduced to %.3f s, because of the session timeout "
+                 "and --kill-after; use a longer session timeout (-t)",
                  (double)most_warn_ms(l) / 1000);
     }
 }
@@ -77,7 +77,7 @@ static void check_kill_after(const struct lease *l)
     int64_t most = grant_session_ms(l->grant) / 3;
     if (l->kill_after_ms > most) {
         cli_note("--kill-after is reduced to %.3f s, a third of the session timeout, "
-                 "for when the lock is in doubt; -t makes that longer",
+                 "when the lock is in doubt; use a longer session timeout (-t)",
                  (double)most / 1000);
     }
 }

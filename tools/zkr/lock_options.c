@@ -13,60 +13,64 @@ static const char usage[] =
     "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
     "       zkr [OPTION]... lock [OPTION]... PATH -c 'SHELL TEXT'\n"
     "       zkr [OPTION]... lock [OPTION]... PATH\n"
-    "       zkr [OPTION]... lock [OPTION]... --any PATH... [-- COMMAND]\n\n"
-    "Runs COMMAND while holding the lock at PATH. Without one: prints the holder\n"
-    "line, then holds until a signal or the end of its input.\n\n"
+    "       zkr [OPTION]... lock [OPTION]... --any PATH... [-- COMMAND]\n"
+    "\n"
+    "Runs COMMAND while holding the lock at PATH. Without COMMAND, prints one line,\n"
+    "and holds the lock until a signal or the end of standard input.\n"
+    "\n"
     "  -n, --nb, --nonblock, --nonblocking\n"
     "                                fail rather than wait\n"
-    "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
-    "                                0 = -n\n"
-    "      --max-queue N             fail if so many wait already\n"
-    "  -q                            say nothing if others hold it\n"
-    "  -E, --conflict-exit-code N    exit code if it was not obtained; default 1\n"
-    "  -x, -e, --exclusive           the default\n"
-    "  -s, --shared                  together with others that hold it by -s\n"
-    "      --rw                      -x like a writer of Curator's ReadWriteLock, see\n"
-    "                                zkr(1)\n"
-    "      --permits [N/]MAX         N permits, or 1, of the MAX of a semaphore\n"
-    "      --also PATH               also this lock, all or none; may be repeated\n"
-    "      --any                     one of several locks, the first that is free\n"
-    "      --on-revoke term|ignore   on 'zkr revoke', end the command and release\n"
-    "                                (the default), or go on\n"
-    "  -c, --command TEXT            give TEXT to the shell\n"
-    "  -i, --id ID                   what others see as the owner\n"
-    "      --kill-signal SIG         the signal the command gets when the lock is in\n"
-    "                                doubt; default TERM\n"
-    "      --kill-after SEC          time it then has before SIGKILL; default auto\n"
-    "      --warn-signal SIG         the signal it gets once before that, to save its "
-    "work\n"
-    "      --warn-before SEC         so long before the kill signal\n"
-    "      --lock-delay SEC          if the lock was not free at once, wait this long\n"
-    "                                before the start; default 0\n"
-    "      --min-hold SEC            keep the lock at least this long, even if the\n"
-    "                                command has ended; default 0\n"
-    "      --stats FILE              write metrics there, for node_exporter\n"
-    "      --no-guardian             if zkr is killed by KILL, the lock is free when "
-    "the\n"
-    "                                session has timed out, not at once\n"
-    "      --verbose                 say how long it took and what is held\n"
-    "  -o, --close                   accepted, no effect\n";
+    "  -w, --wait, --timeout SEC     wait at most SEC seconds, including the time to\n"
+    "                                connect; 0 is the same as -n\n"
+    "      --max-queue N             fail if N or more contenders already wait\n"
+    "  -q                            print nothing if others hold the lock\n"
+    "  -E, --conflict-exit-code N    exit status if the lock was not obtained;\n"
+    "                                default 1\n"
+    "  -x, -e, --exclusive           take an exclusive lock (the default)\n"
+    "  -s, --shared                  take a shared lock\n"
+    "      --rw                      take -x like a writer of Curator's\n"
+    "                                ReadWriteLock; see zkr(1)\n"
+    "      --permits [N/]MAX         take N permits, or 1, of a semaphore with MAX\n"
+    "      --also PATH               also take this lock, all or none; repeatable\n"
+    "      --any                     take the first free lock of several\n"
+    "      --on-revoke term|ignore   on 'zkr revoke', end COMMAND and release (the\n"
+    "                                default), or continue\n"
+    "  -c, --command TEXT            run TEXT in a shell\n"
+    "  -i, --id ID                   the owner that others see\n"
+    "      --kill-signal SIG         signal for COMMAND when the lock is in doubt;\n"
+    "                                default TERM\n"
+    "      --kill-after SEC          time from that signal to SIGKILL; default auto\n"
+    "      --warn-signal SIG         signal for COMMAND before the kill signal, to\n"
+    "                                save its work\n"
+    "      --warn-before SEC         time from the warning to the kill signal\n"
+    "      --lock-delay SEC          if the lock was not free at once, wait SEC\n"
+    "                                seconds before starting COMMAND; default 0\n"
+    "      --min-hold SEC            hold the lock for at least SEC seconds, even if\n"
+    "                                COMMAND ends sooner; default 0\n"
+    "      --stats FILE              write metrics to FILE, for node_exporter\n"
+    "      --no-guardian             if zkr is killed by SIGKILL, free the lock only\n"
+    "                                when the session times out\n"
+    "      --verbose                 report how long zkr waited, and what it holds\n"
+    "  -o, --close                   accepted, without effect\n";
 
 static const char once_usage[] =
-    "usage: zkr [OPTION]... once --every PERIOD [OPTION]... PATH COMMAND "
-    "[ARGUMENT]...\n"
-    "       zkr [OPTION]... once --every PERIOD [OPTION]... PATH -c 'SHELL TEXT'\n\n"
-    "Runs COMMAND while holding the lock at PATH, unless it has succeeded within the\n"
-    "PERIOD, here or on another host. When it succeeds, that is recorded at PATH.\n\n"
+    "usage: zkr [OPTION]... once --every PERIOD [OPTION]... PATH COMMAND [ARG]...\n"
+    "       zkr [OPTION]... once --every PERIOD [OPTION]... PATH -c 'SHELL TEXT'\n"
+    "\n"
+    "Runs COMMAND while holding the lock at PATH, unless a run has succeeded within\n"
+    "PERIOD on this or another host. Records each success at PATH.\n"
+    "\n"
     "      --every PERIOD            seconds, or with a unit: 90, 30m, 1h, 1d\n"
     "  -n, --nb, --nonblock, --nonblocking\n"
-    "                                fail rather than wait while it runs elsewhere\n"
-    "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
-    "                                0 = -n\n"
-    "  -q                            say nothing if it runs elsewhere\n"
-    "  -E, --conflict-exit-code N    exit code if it ran elsewhere; default 1\n"
-    "  -c, --command TEXT            give TEXT to the shell\n"
-    "      --verbose                 say why it was not run\n\n"
-    "The options of zkr lock for exclusive locks are there as well.\n";
+    "                                fail rather than wait if COMMAND runs elsewhere\n"
+    "  -w, --wait, --timeout SEC     wait at most SEC seconds, including the time to\n"
+    "                                connect; 0 is the same as -n\n"
+    "  -q                            print nothing if COMMAND runs elsewhere\n"
+    "  -E, --conflict-exit-code N    exit status if COMMAND runs elsewhere; default 1\n"
+    "  -c, --command TEXT            run TEXT in a shell\n"
+    "      --verbose                 report why COMMAND was not run\n"
+    "\n"
+    "The other options of zkr lock for an exclusive lock are also accepted.\n";
 
 static bool take_no_wait(void *wait_ms, char *value)
 {
@@ -85,7 +89,7 @@ static bool take_kill_after(void *to, char *value)
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
 static const char permits_needs[] =
-    "MAX or N/MAX, N from 1 to MAX and at most " TEXT(ZKR_SEMAPHORE_PERMITS_MAX);
+    "MAX or N/MAX, with N from 1 to MAX and at most " TEXT(ZKR_SEMAPHORE_PERMITS_MAX);
 
 static bool take_permits(void *options, char *value)
 {
@@ -156,8 +160,9 @@ static int take_rows(struct lock_options *o, struct held *h)
         {"exclusive", 'x', option_off, &o->shared, NULL},
         {NULL, 'e', option_off, &o->shared, NULL},
         {"shared", 's', option_on, &o->shared, NULL},
-        {"unlock", 'u', NULL, NULL, "a lock ends with its zkr; send that a signal"},
-        {"no-fork", 'F', NULL, NULL, "zkr has to stay, to mind the session"},
+        {"unlock", 'u', NULL, NULL,
+         "not supported; to release a lock, send a signal to its zkr"},
+        {"no-fork", 'F', NULL, NULL, "not supported; zkr must run to keep its session"},
         {"close", 'o', option_on, &ignored, NULL},
         {"nb", 'n', take_no_wait, &o->wait_ms, NULL},
         {"nonblock", 'n', take_no_wait, &o->wait_ms, NULL},
@@ -165,8 +170,8 @@ static int take_rows(struct lock_options *o, struct held *h)
         {"wait", 'w', option_seconds, &o->wait_ms, "seconds"},
         {"timeout", 'w', option_seconds, &o->wait_ms, "seconds"},
         {NULL, 'q', option_on, &o->quiet, NULL},
-        {"conflict-exit-code", 'E', option_int, &conflict, "0 to 255"},
-        {"max-queue", 0, option_int, &max_queue, "a number from 1 on"},
+        {"conflict-exit-code", 'E', option_int, &conflict, "a number from 0 to 255"},
+        {"max-queue", 0, option_int, &max_queue, "a number of at least 1"},
         {"command", 'c', option_text, &g->text, "a text"},
         {"id", 'i', option_text, &o->id, "a text"},
         {"kill-signal", 0, option_signal, &h->kill_signal, "a signal such as TERM"},
@@ -188,7 +193,8 @@ static int take_rows(struct lock_options *o, struct held *h)
     h->path = g->path;
     o->any = g->several;
     if (rc == GO_ON && o->any && o->path_count > 0) {
-        return options_refuse(g, "--also takes all, --any one: which of them?");
+        return options_refuse(g, "--also takes all locks, but --any takes one; give "
+                                 "only one of these options");
     }
     for (size_t i = 0; i < g->path_count; i++) { /* the paths of --also follow */
         o->paths[i] = g->paths[i];
@@ -206,17 +212,19 @@ static int check_kind(const struct lock_options *o, const struct held *h)
     const struct option_fault faults[] = {
         held_warning_fault(h),
         {once && (o->any || several || sided || permits),
-         "one exclusive lock alone: no -s, --rw, --permits, --also or --any"},
-        {once && o->every_ms == 0, "how often? --every PERIOD says it"},
-        {once && !g->command, "which COMMAND?"},
+         "zkr once takes a single exclusive lock; remove -s, --rw, --permits, --also "
+         "or --any"},
+        {once && o->every_ms == 0, "--every PERIOD is missing"},
+        {once && !g->command, "COMMAND is missing"},
         {(o->any || several) && (sided || permits),
-         "--also and --any take exclusive locks alone: no -s, --rw or --permits"},
-        {permits && sided, "--permits goes with neither -s nor --rw"},
+         "--also and --any take only exclusive locks; remove -s, --rw or --permits"},
+        {permits && sided, "--permits cannot be combined with -s or --rw"},
         {o->max_queue > 0 && (o->any || several || sided || permits),
-         "--max-queue goes with one exclusive lock alone: no -s, --rw, --permits, "
-         "--also or --any"},
+         "--max-queue works only with a single exclusive lock; remove -s, --rw, "
+         "--permits, --also or --any"},
         {o->on_revoke && (several || permits),
-         "--on-revoke: a holder with --also or --permits is never asked to release"},
+         "--on-revoke cannot be combined with --also or --permits, because such a "
+         "holder is never asked to release"},
         OPTION_FAULTS_END};
     return options_check(g, faults);
 }

@@ -33,8 +33,8 @@ struct loss loss_doubted(zkr_client *c, bool slept)
                        : l.slow
                            ? "the servers answer too slowly for this session timeout"
                        : zkr_client_state(c) == ZKR_STATE_CONNECTED
-                           ? "connected, but a majority of the servers does not answer"
-                           : "there is no connection to a server";
+                           ? "zkr is connected, but no majority of the servers answers"
+                           : "zkr is not connected to a server";
     if (slept || ago < 0) { /* after a stop, answers have already arrived */
         (void)snprintf(l.text, sizeof(l.text), "%s", what);
     } else if (l.slow) {
@@ -42,7 +42,7 @@ struct loss loss_doubted(zkr_client *c, bool slept)
                        (double)stats.slow_answer_ms / 1000);
     } else {
         (void)snprintf(l.text, sizeof(l.text),
-                       "%s; the last write that was answered was sent %.3f s ago", what,
+                       "%s; the last answered write was sent %.3f s ago", what,
                        (double)ago / 1000);
     }
     return l;
@@ -51,14 +51,15 @@ struct loss loss_doubted(zkr_client *c, bool slept)
 const char *loss_remedy(const struct loss *l, bool revocable)
 {
     if (l->reason == ZKR_LOST_NODE) {
-        return revocable ? "to free a lock 'zkr revoke' does no harm"
-                         : "to free it, TERM to its zkr does no harm";
+        return revocable ? "to free a lock, use 'zkr revoke'"
+                         : "to free it, send TERM to its zkr";
     }
     if (l->early) {
-        return "ClickHouse Keeper gives a new session at each re-connection; -t does "
-               "not help";
+        return "ClickHouse Keeper gives each client that reconnects a new session; -t "
+               "does not help";
     }
-    return l->stopped ? "see what stopped it; -t makes the session longer"
-           : l->slow  ? "-t makes the session longer"
-                     : "check the servers and the network; -t makes the session longer";
+    return l->stopped ? "find out what stopped it, or use a longer session timeout (-t)"
+           : l->slow  ? "use a longer session timeout (-t)"
+                      : "check the servers and the network, or use a longer session "
+                        "timeout (-t)";
 }

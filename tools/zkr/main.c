@@ -15,33 +15,38 @@
 #include "signals.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n\n"
-    "  lock    run a command while holding a lock, as flock(1) does on one host\n"
-    "  once    run a command once in a period, on whichever host comes first\n"
-    "  elect   run a command while being the leader, or watch who is\n"
-    "  status  who holds a lock, and who waits for it\n"
-    "  ls      the locks below a path\n"
-    "  wait    until a lock is free, without taking it\n"
-    "  check   the state of a lock, for Nagios and Icinga\n"
-    "  revoke  ask the holder of a lock to release it\n\n"
+    "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n"
+    "\n"
+    "  lock    run a command under a lock, as flock(1) does on one host\n"
+    "  once    run a command once per period, on one of several hosts\n"
+    "  elect   run a command as the leader, or show the leader\n"
+    "  status  show who holds a lock, and who waits for it\n"
+    "  ls      list the locks below a path\n"
+    "  wait    wait until a lock is free, without taking it\n"
+    "  check   report the state of a lock, for Nagios and Icinga\n"
+    "  revoke  ask the holder of a lock to release it\n"
+    "\n"
     "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
-    "                             else 127.0.0.1:2181\n"
-    "  -t, --session-timeout MS   default 10000; servers have limits of their own\n"
-    "      --connect-timeout SEC  give up with status 75 after this; default 15,\n"
-    "                             with lock -n 5\n"
-    "      --auth SCHEME:CRED     such as digest:user:password; default $ZKR_AUTH\n"
-    "      --auth-file FILE       with one SCHEME:CRED a line; default $ZKR_AUTH_FILE\n"
-    "      --acl ACL              of what is made: open, creator or\n"
-    "                             SCHEME:ID:PERMS,...; default $ZKR_ACL, else open\n"
+    "                             or 127.0.0.1:2181 if it is not set\n"
+    "  -t, --session-timeout MS   session timeout to request; default 10000\n"
+    "      --connect-timeout SEC  exit with status 75 if no server is reached in this\n"
+    "                             time; default 15, or 5 for lock -n\n"
+    "      --auth SCHEME:CRED     credentials, such as digest:user:password; default\n"
+    "                             $ZKR_AUTH\n"
+    "      --auth-file FILE       file with one SCHEME:CRED per line; default\n"
+    "                             $ZKR_AUTH_FILE\n"
+    "      --acl ACL              ACL of created nodes: open, creator, or\n"
+    "                             SCHEME:ID:PERMS,...; default $ZKR_ACL, or open\n"
     "      --tls CA,CERT,KEY[,PASSWORD]\n"
     "                             connect by TLS with these PEM files; default\n"
     "                             $ZKR_TLS\n"
-    "  -v                         log on stderr; twice: libzookeeper's as well\n"
-    "      --verbose              say how long it took\n"
-    "  -h, --help                 this text; after a subcommand, its own\n"
-    "  -V, --version\n\n"
-    "These settings may stand in /etc/zkr.conf, or $ZKR_CONFIG, as ZKR_NAME=value.\n"
-    "See zkr(1) for exit codes and examples.\n";
+    "  -v                         log to stderr; twice: with libzookeeper's log\n"
+    "      --verbose              report how long zkr waited\n"
+    "  -h, --help                 show this text, or that of a subcommand\n"
+    "  -V, --version              show the version\n"
+    "\n"
+    "The file /etc/zkr.conf, or $ZKR_CONFIG, can contain these settings in the form\n"
+    "ZKR_NAME=value. See zkr(1) for exit statuses and examples.\n";
 
 static const struct {
     const char *name;
@@ -62,9 +67,8 @@ static int run(struct env *env)
         return rc;
     }
     if (optind >= g->argc) {
-        return options_refuse(g,
-                              "which subcommand? lock, once, elect, status, ls, wait, "
-                              "check or revoke");
+        return options_refuse(g, "the subcommand is missing; give lock, once, elect, "
+                                 "status, ls, wait, check or revoke");
     }
     g->argc -= optind;
     g->argv += optind;
@@ -75,7 +79,7 @@ static int run(struct env *env)
             return commands[i].run(env);
         }
     }
-    return options_refuse(g, "there is no subcommand '%s'", g->argv[0]);
+    return options_refuse(g, "unknown subcommand '%s'", g->argv[0]);
 }
 
 /* Ends zkr as if the signal had killed it, so that a script that runs zkr ends, too. */

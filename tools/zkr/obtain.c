@@ -32,8 +32,8 @@ void obtain_say_slow(struct held *h)
     if (!h->said_slow && slow > session / 10) {
         h->said_slow = true;
         cli_note("the servers answer too slowly for this session timeout: a write took "
-                 "%.3f s, and a tenth of the timeout is %.3f s; -t makes the session "
-                 "longer",
+                 "%.3f s, and a tenth of the timeout is %.3f s; use a longer session "
+                 "timeout (-t)",
                  (double)slow / 1000, (double)session / 10000);
     }
 }
@@ -79,7 +79,7 @@ static void say_place(const struct held *h, struct said *said)
     if (now.ahead != said->ahead || now.token != said->token ||
         now.held_since_ms != said->held_since_ms) {
         *said = now;
-        cli_note("waiting for %.1000s: %lld in front when last seen%s", h->path,
+        cli_note("waiting for %.1000s: %lld ahead when last seen%s", h->path,
                  (long long)ahead, text);
     }
     zkr_contenders_free(list);

@@ -103,18 +103,18 @@ static int leave_undone(const struct held *h, const struct record *r, bool ahead
     int64_t ago_ms = once.asked_ms - once_record_asked_ms(r->text);
     if (!ahead) {
         if (h->env->globals.verbose) {
-            cli_note("not due: it succeeded at %.1000s %.3f s before this was asked",
-                     h->path, (double)ago_ms / 1000);
+            cli_note(
+                "not due: the command succeeded at %.1000s %.3f s before this request",
+                h->path, (double)ago_ms / 1000);
         }
         return ZKR_OK;
     }
     once_record_write(text, once.asked_ms, once_record_token(r->text));
     int rc = write_record(h, text);
     if (rc == ZKR_OK) {
-        cli_note(
-            "not due: the record of %.1000s was %.3f s in the future, as a server's "
-            "clock was ahead; it is set to the present",
-            h->path, (double)-ago_ms / 1000);
+        cli_note("not due: the record of %.1000s was %.3f s in the future, because the "
+                 "clock of a server was ahead; the record is now set to the present",
+                 h->path, (double)-ago_ms / 1000);
     }
     return rc;
 }
@@ -188,9 +188,8 @@ int once_end(struct held *h, int status)
         return status;
     }
     h->lost = zkr_ticket_valid_for_ms(h->grant.ticket) == 0;
-    return cli_fail(
-        h->lost ? CLI_LOST : CLI_INTERNAL,
-        "the command succeeded, but that may not be recorded at %.1000s: %s; "
-        "it may run again within the period",
-        h->path, zkr_last_error()->message);
+    return cli_fail(h->lost ? CLI_LOST : CLI_INTERNAL,
+                    "the command succeeded, but the success may not be recorded at "
+                    "%.1000s: %s; the command may run again within the period",
+                    h->path, zkr_last_error()->message);
 }

@@ -36,11 +36,13 @@ const char *once_record_fault(const char *text, size_t length, const char *node)
     if (length > 0) {
         return strncmp(text, once_mark, strlen(once_mark)) == 0
                    ? NULL
-                   : "it has data of others, which the record would replace";
+                   : "it contains data of another program, which the record would "
+                     "replace";
     }
     return number && strcmp(number, "-0000000000") == 0
                ? NULL
-               : "others have used it, so servers may remove it when it is empty";
+               : "it has been used without a record, so servers may remove it when it "
+                 "is empty";
 }
 
 /*

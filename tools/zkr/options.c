@@ -155,7 +155,7 @@ static int refuse_option(const struct parser *p, int code)
     if (optopt > 0 && !is_long) {
         return options_refuse(p->g, "unknown option -%c", optopt);
     }
-    return options_refuse(p->g, "unknown option %.*s, or it takes no argument",
+    return options_refuse(p->g, "option %.*s is unknown or takes no argument",
                           name_length(word), word);
 }
 
@@ -221,13 +221,14 @@ int options_check_path(const struct globals *g, const char *path)
     static const char own[] = "/zookeeper";
     size_t length = strlen(path);
     if (path[0] != '/') {
-        return cli_fail(CLI_PATH, "a path starts with /: '%.1000s' does not", path);
+        return cli_fail(CLI_PATH, "'%.1000s' is not a path; a path starts with /",
+                        path);
     }
     if (length == 1) {
         return cli_fail(CLI_PATH, "/ cannot be a lock; use a path below it");
     }
     if (path[length - 1] == '/') {
-        return cli_fail(CLI_PATH, "leave out the / at the end of '%.1000s'", path);
+        return cli_fail(CLI_PATH, "'%.1000s' ends with /; remove the last /", path);
     }
     const char *chroot = strchr(g->servers, '/');
     bool at_root = !chroot || chroot[1] == '\0';
@@ -255,7 +256,7 @@ static bool is_option(const char *word)
 
 static int refuse_late(const struct globals *g, const char *word)
 {
-    return options_refuse(g, "options come before PATH: '%.*s'", name_length(word),
+    return options_refuse(g, "put the option '%.*s' before PATH", name_length(word),
                           word);
 }
 
@@ -268,11 +269,11 @@ int options_path(struct globals *g, const char *usage, const struct option_row *
     }
     g->path = words[0];
     if (!words[0]) {
-        return options_refuse(g, "which PATH?");
+        return options_refuse(g, "PATH is missing");
     }
     if (words[1]) {
         return is_option(words[1]) ? refuse_late(g, words[1])
-                                   : options_refuse(g, "one PATH, please");
+                                   : options_refuse(g, "give exactly one PATH");
     }
     return GO_ON;
 }
@@ -300,13 +301,14 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
     g->paths = words;
     g->path = *words;
     if (!g->path) {
-        return options_refuse(g, "which PATH?");
+        return options_refuse(g, "PATH is missing");
     }
     if (g->alone) {
         optind++;
         rc = options_take(g, usage, r);
-        return rc == GO_ON && g->argv[optind] ? options_refuse(g, "one PATH, please")
-                                              : rc;
+        return rc == GO_ON && g->argv[optind]
+                   ? options_refuse(g, "give exactly one PATH")
+                   : rc;
     }
     do {
         words++;
@@ -319,10 +321,10 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
         return refuse_late(g, *words);
     }
     if (after ? !words[1] || words[2] || g->text : g->text && *words) {
-        return options_refuse(g, "-c needs one text, and no command besides");
+        return options_refuse(g, "-c needs exactly one text and no COMMAND");
     }
     if (g->several && *words && strcmp(*words, "--") != 0 && !after) {
-        return options_refuse(g, "-- stands between the paths of --any and COMMAND");
+        return options_refuse(g, "put -- between the paths of --any and COMMAND");
     }
     if (after || g->text) {
         use_shell(g, after ? words[1] : g->text);

@@ -120,12 +120,12 @@ static char *ask_sessions(const char *host, const char *port, int64_t until)
 /* Returns what is wrong with a version, or NULL. */
 static const char *fault_of(const char *version)
 {
-#define REMEDY ": run 3.9.4 or later"
+#define REMEDY "; run 3.9.4 or later"
     static const char stale[] = "can keep nodes of sessions that have ended "
                                 "(ZOOKEEPER-4394, ZOOKEEPER-4712)" REMEDY;
-    static const char old[] = "gets no fixes any more" REMEDY;
-    static const char lacks[] = "gets no fixes any more, and lacks containers: parents "
-                                "of locks stay" REMEDY;
+    static const char old[] = "is no longer maintained" REMEDY;
+    static const char lacks[] = "is no longer maintained and lacks containers, so "
+                                "parents of locks remain" REMEDY;
     static const char loss[] = "can lose data (ZOOKEEPER-4925)" REMEDY;
     static const struct {
         const char *release;
@@ -155,7 +155,7 @@ static void take_version(struct peer *p, const char *answer)
     static const char *const keys[] = {"Zookeeper version: ",
                                        "ClickHouse Keeper version: v"};
     static const char *const names[] = {"", "ClickHouse Keeper "};
-    p->note = answer ? "does not say its version" : "does not answer";
+    p->note = answer ? "does not report its version" : "does not answer";
     for (size_t i = 0; answer && i < sizeof(keys) / sizeof(keys[0]); i++) {
         const char *at = strstr(answer, keys[i]);
         at = at ? at + strlen(keys[i]) : "";
@@ -163,7 +163,7 @@ static void take_version(struct peer *p, const char *answer)
         if (length > 0) {
             (void)snprintf(p->version, sizeof(p->version), "%s%.*s", names[i], length,
                            at);
-            p->note = *names[i] ? "loses each lock when a connection breaks"
+            p->note = *names[i] ? "loses every lock when a connection breaks"
                                 : fault_of(p->version);
         }
     }
@@ -215,7 +215,7 @@ static void ask_peer(struct peer *p, const char *host, const char *port, bool tl
     enum { PATIENCE_MS = 2000 };
     int64_t until = clock_now_ms() + PATIENCE_MS;
     if (tls) {
-        p->note = "was not asked: its port is one for TLS";
+        p->note = "was not asked, because its port is a TLS port";
         p->sessions = ask_sessions(host, NULL, until);
         return;
     }
@@ -317,7 +317,7 @@ void peers_warn(struct peers *p)
         mute = mute || one->sessions || !*one->version ? mute : one;
     }
     if (mute) {
-        cli_note("server %.200s does not say which sessions it serves: "
+        cli_note("server %.200s does not report which sessions it serves, because "
                  "4lw.commands.whitelist does not allow cons",
                  mute->name);
     }

@@ -146,7 +146,8 @@ static void enqueue(const char *line, size_t length, bool log)
     char lack[80] = "";
     if (say.left_out > 0) {
         (void)snprintf(lack, sizeof(lack),
-                       "zkr: %" PRIu64 " lines are missing here: stderr was full\n",
+                       "zkr: %" PRIu64
+                       " lines were dropped here because stderr was full\n",
                        say.left_out);
     }
     if (say.used + strlen(lack) + length > (log ? LOG_ROOM : ROOM)) {

@@ -146,14 +146,14 @@ static const char *exposed(enum setting setting, const char *value)
 {
     int commas = 0;
     if (setting == SETTING_AUTH) {
-        return "others may read ZKR_AUTH here; put it into another file, and name that "
-               "in ZKR_AUTH_FILE";
+        return "others can read ZKR_AUTH in this file; move it to another file, and "
+               "name that file in ZKR_AUTH_FILE";
     }
     for (; setting == SETTING_TLS && *value; value++) {
         commas += *value == ',';
     }
-    return commas >= TLS_FILES ? "others may read the password in ZKR_TLS here; chmod "
-                                 "600 mends that, or a key without one"
+    return commas >= TLS_FILES ? "others can read the password in ZKR_TLS in this "
+                                 "file; set mode 600, or use a key without a password"
                                : NULL;
 }
 
@@ -165,7 +165,7 @@ static int take_line(struct globals *g, char *line, struct origin *from, bool is
         from->name = trim(line);
     }
     if (!equals || !is_name(from->name)) {
-        return settings_refuse(from, "this line is not ZKR_NAME=value");
+        return settings_refuse(from, "the line is not of the form ZKR_NAME=value");
     }
     enum setting setting = 0;
     while (setting < SETTINGS &&

@@ -190,10 +190,10 @@ int stats_begin(zkr_client *client, const char *file, const char *path)
     stats.path = path;
     /* rename() would replace a link or a device. */
     if (lstat(file, &st) == 0 && !S_ISREG(st.st_mode)) {
-        return cli_fail(CLI_USAGE,
-                        "--stats %.1000s is no file, and would be replaced by "
-                        "one; name a file",
-                        file);
+        return cli_fail(
+            CLI_USAGE,
+            "--stats %.1000s is not a regular file; name a regular file or a new file",
+            file);
     }
     int error = write_once();
     if (error != 0) {

@@ -23,8 +23,8 @@ static void linger(struct held *h, int64_t until)
     bool over = h->lost || h->ended || h->failed;
     while (!over && clock_left_ms(until) > 0) {
         if (held_step(h) != LEASE_SURE) {
-            (void)held_say_lost(h,
-                                "the command had ended, but --min-hold was not over");
+            (void)held_say_lost(
+                h, "the command had ended, but the time of --min-hold had not");
             return;
         }
         (void)held_sleep(h, -1, lesser(clock_left_ms(until), lease_arm(&h->lease)));

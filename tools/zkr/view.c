@@ -259,8 +259,8 @@ bool view_warn_stays(const char *path, const zkr_contenders *queue)
     const zkr_contender *first = zkr_contenders_get(queue, 0);
     bool stays = first && first->session_id == 0;
     if (stays) {
-        cli_note("%.1000s: %.100s is not ephemeral: no session will end it, and a lock "
-                 "here waits for it",
+        cli_note("%.1000s: %.100s is not ephemeral: no session ends it, and a lock at "
+                 "this path waits for it",
                  path, first->node);
     }
     return stays;
@@ -289,10 +289,10 @@ bool view_warn(const char *path, zkr_contenders *const *lists)
     bool both = count > 0 && below > 0;
     if (mixed || both) {
         cli_note("%.1000s: %s", path,
-                 mixed ? "leaders and locks are in one queue: those of Curator do not "
-                         "wait for each other; give each a path of its own"
-                       : "there is also a semaphore: its permits are not shown, and "
-                         "do not exclude the holder of the lock");
+                 mixed ? "leaders and locks share this queue, but those of Curator do "
+                         "not wait for each other; use separate paths"
+                       : "there is also a semaphore; its permits are not shown and do "
+                         "not exclude the holder of the lock");
     }
     return mixed || both;
 }

@@ -61,7 +61,8 @@ static bool check_requests(zkr_leader_latch *observer, int64_t term, int64_t *re
         yield.seen = term;
     }
     if (*reported == term && asked) {
-        cli_note("asked to let another lead at %.1000s", yield.held->path);
+        cli_note("got a request to let another candidate lead at %.1000s",
+                 yield.held->path);
     }
     return !zkr_err_retriable(rc);
 }

@@ -46,8 +46,8 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
         break;
     case YIELD_UNKNOWN:
         *status = cli_fail(CLI_HELD,
-                           "'%.200s' is no candidate at %.1000s; 'zkr status %.1000s' "
-                           "shows who is",
+                           "'%.200s' is not a candidate at %.1000s; see 'zkr status "
+                           "%.1000s'",
                            r->to, path, path);
         break;
     case YIELD_LEADS:
@@ -84,12 +84,12 @@ static int rest_of_vain(bool vain, int64_t *until)
 static int say_late(const struct held *h, bool stays)
 {
     return cli_fail(
-        CLI_HELD, "in time no other leads at %.1000s; %s", h->path,
-        stays
-            ? "the leader that was asked still leads: a zkr leads until all processes "
-              "of its command have ended, and says on its stderr which of them it "
-              "may not signal; other programs do not yield"
-            : "candidates that are no zkr do not yield");
+        CLI_HELD, "no other candidate has become the leader at %.1000s in time; %s",
+        h->path,
+        stays ? "the leader that was asked still leads; a zkr leads until all "
+                "processes of its command have ended, and reports each process that it "
+                "may not signal on its stderr; other programs do not yield"
+              : "candidates of other programs do not yield");
 }
 
 /*
@@ -115,7 +115,7 @@ static int await_leader(struct request *r)
             return status;
         }
         if (rest == 0) {
-            return cli_fail(CLI_HELD, "the candidates at %.1000s have gone", h->path);
+            return cli_fail(CLI_HELD, "there is no candidate left at %.1000s", h->path);
         }
         if (zkr_leader_latch_has_leadership(h->grant.latch)) {
             status = yield_requeue(h->grant.latch);

@@ -237,8 +237,9 @@ int main(void)
     socklen_t size = sizeof(type);
     if (getsockopt(ZKR__GUARDIAN_FD, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
         type != SOCK_SEQPACKET) {
-        (void)fputs("zkr-guardian: the library starts it, see zkrecipes-guide(7)\n",
-                    stderr);
+        (void)fputs(
+            "zkr-guardian: the library starts this program; see zkrecipes-guide(7)\n",
+            stderr);
         return 64;
     }
     ignore_signals();
