@@ -26,38 +26,39 @@ enum zkr_kind {
     ZKR_KIND_LEADER = 4, /**< leader latch */
     ZKR_KIND_LEASE = 5,  /**< permits of a semaphore */
     ZKR_KIND_OTHER =
-        6, /**< another recipe; counts by its number if the server can have assigned it */
+        6, /**< another recipe; its number counts if the server can have assigned it */
     ZKR_KIND_NODE = 7 /**< the path itself, an ephemeral node; only in surveys */
 };
 
-/** One contender; pointers live as long as the list. */
+/** One contender. Its pointers are valid until the list is freed. */
 typedef struct zkr_contender {
     const char *node; /**< name below the path */
-    /** First line of the node data, unprintable bytes as '?'; "" = no data, or `asked` is set. Gzip: "compressed
-     * data". */
+    /** First line of the node data, with '?' for unprintable bytes; "" = no data, or `asked` is set; "compressed data"
+     * for gzip. */
     const char *owner;
     int64_t session_id; /**< owner session; 0 = the node is not ephemeral */
     /** When it joined the queue, by the server's wall clock, ms since 1970. */
     int64_t created_ms;
     int64_t fencing_token; /**< its czxid */
-    int64_t sequence;      /**< its sequence number: the lowest holds */
+    int64_t sequence;      /**< its sequence number; the lowest number holds */
     int kind;              /**< ZKR_KIND_… */
     /** It is the first entry, or a reader with only readers before it. */
     bool holds;
-    /** It has been asked to release: see zkr_mutex_revoke(). The request replaces the owner text. Holders of this
-     * library restore the text; holders of Curator do not. */
+    /** The contender has been asked to release; see zkr_mutex_revoke(). The request replaces the owner text. Holders
+     * that use this library restore the text; holders that use Curator do not. */
     bool asked;
-    /** Time of the grant by the holder's clock, ms since 1970; 0 = not known. A holder of this library that has an
-     * owner text writes this time into its node about an eighth of the session timeout after the grant. It omits the
+    /** Time of the grant by the holder's clock, ms since 1970; 0 = not known. A holder that uses this library and has
+     * an owner text writes this time into its node about an eighth of the session timeout after the grant. It omits the
      * write if a client without Curator's node names, such as aiozk, waits behind it at that moment, because the write
-     * would use up that client's watch. Leader latches and selectors never write this time: their node data is the
-     * participant's id, for Curator too, and Curator's latch misses its turn if the node ahead of it changes. */
+     * would use up that client's watch. Leader latches and selectors never write this time, because their node data is
+     * the participant's id, as in Curator, and because Curator's latch misses its turn if the node ahead of it changes.
+     */
     int64_t held_since_ms;
     /** The lines of the node data after the first, for zkr_contender_field(); NULL = none. */
     const char *fields;
-    /** The program that gives nodes such names, for instance "kazoo"; only for ZKR_KIND_OTHER. NULL = not known. */
+    /** The program that uses such node names, for example "kazoo"; only for ZKR_KIND_OTHER. NULL = not known. */
     const char *maker;
-    /** The recipe grants in the order of the numbers. False: its order is not known, and `holds` is a guess. */
+    /** True: the recipe grants in the order of the numbers. False: its order is not known, and `holds` is a guess. */
     bool ordered;
 } zkr_contender;
 
@@ -75,12 +76,12 @@ typedef struct zkr_contender {
 ZKR_API size_t zkr_contenders_count(const zkr_contenders *list);
 
 /**
- * Entry @i of a list; entry 0 holds.
+ * Entry @i of a list. Entry 0 is the holder.
  *
  * @list  borrowed.
  * @i     below zkr_contenders_count().
  *
- * Returns the entry, owned by the list, or NULL when there is no such entry.
+ * Returns the entry, owned by the list, or NULL if there is no such entry.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -91,16 +92,17 @@ ZKR_API const zkr_contender *zkr_contenders_get(const zkr_contenders *list, size
 /**
  * A field in the node data of a contender. The owner text is not a field.
  *
- * Fields are the lines `key=value` after the first line of the node data, with keys of [a-z_]. You may append such
- * lines to an owner text that you set (options.owner of a client, a mutex, …). `zkr` sets `user`, `command` and `host`.
- * The library adds `max` to the nodes of permits, in which it cuts an owner text of about 1000 bytes or more, at the
- * end of a line if the text has several. It adds `held_since_ms` and the negotiated `session_timeout_ms` to the node of
- * a long hold. If one of the lines has another form, there are no fields, and `owner` is all of the data.
+ * Fields are the lines of the form `key=value` after the first line of the node data, with keys of [a-z_]. You may
+ * append such lines to an owner text (options.owner of a client, a mutex, …). `zkr` sets `user`, `command` and `host`.
+ * The library adds `max` to the nodes of permits. In these nodes, it cuts an owner text of about 1000 bytes or more, at
+ * the end of a line if the text has several lines. The library adds `held_since_ms` and the negotiated
+ * `session_timeout_ms` to the node of a long hold. If one of the lines has another form, there are no fields, and
+ * `owner` contains all of the data.
  *
  * @c    an entry of a list; NULL has no fields.
  * @key  such as "user".
  *
- * Returns the value, unprintable bytes as '?', owned by the list; NULL if there is no such field.
+ * Returns the value, owned by the list, with '?' for unprintable bytes; NULL if there is no such field.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -3,9 +3,8 @@
  * @file error.h
  * Error codes and their detail.
  *
- * Every function that can fail returns ZKR_OK (0) or one of the negative codes below. A
- * function that takes an `out` pointer writes it only on success. zkr_last_error() has the
- * details of the calling thread's last failure.
+ * Every function that can fail returns ZKR_OK (0) or one of the negative codes below. A function that takes an `out`
+ * pointer writes it only on success. zkr_last_error() returns the details of the calling thread's last failure.
  */
 #ifndef ZKR_ERROR_H
 #define ZKR_ERROR_H
@@ -22,7 +21,7 @@ extern "C" {
  * All codes: name, value, whether a repeated call may succeed, text. New codes are only appended.
  *
  * At its deadline, an acquire returns ZKR_ETIMEDOUT if another contender holds the lock, and ZKR_ENOANSWER if no server
- * has reported the holder, for lack of a connection or of an answer. Every other wait returns ZKR_ETIMEDOUT at its
+ * has reported the holder, because there is no connection or no answer. Every other wait returns ZKR_ETIMEDOUT at its
  * deadline.
  */
 #define ZKR_ERROR_MAP(X)                                                               \
@@ -41,10 +40,10 @@ extern "C" {
     X(ESTATE, -12, false, "not possible in this state or thread")                      \
     X(ESYS, -13, false, "system call failed")                                          \
     X(ENONODE, -14, false, "node does not exist")                                      \
-    X(EEXIST, -15, false, "node exists already")                                       \
+    X(EEXIST, -15, false, "node already exists")                                       \
     X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")               \
     X(ENOANSWER, -17, true, "no server answered in time")                              \
-    X(EOWNERDEAD, -18, false, "held, and the last holder ended without release")       \
+    X(EOWNERDEAD, -18, false, "held, but the last holder ended without a release")     \
     X(ELIMIT, -19, false, "too many nodes or watches for one client")                  \
     X(EFOREIGN, -20, false,                                                            \
       "another program uses the path, and a lock node would break it")
@@ -56,13 +55,13 @@ enum zkr_code {
 };
 
 /**
- * Any other error code of ZooKeeper, which can be recovered with zkr_err_zk(): ZKR_EZK(ZNOTEMPTY) == -1111. An acquire
+ * Any other error code of ZooKeeper: ZKR_EZK(ZNOTEMPTY) == -1111. zkr_err_zk() returns the original code. An acquire
  * returns ZKR_EZK(ZEPHEMERALONLOCALSESSION) if the servers grant local sessions and do not upgrade them
  * (localSessionsUpgradingEnabled=false).
  */
 #define ZKR_EZK(rc) ((rc)-1000)
 
-/** The details of a thread's last failure. Fixed size; long strings are cut, none is NULL. */
+/** The details of a thread's last failure. The size is fixed, so long strings are cut. */
 typedef struct zkr_error {
     int code;          /**< a ZKR_E… code; 0 = nothing has failed yet */
     int zk_rc;         /**< ZooKeeper's own code; 0 = none was involved */
@@ -74,7 +73,7 @@ typedef struct zkr_error {
 /**
  * The text of a code.
  *
- * @code  any int; codes of ZKR_EZK() and unknown codes have a text, too.
+ * @code  any int; codes of ZKR_EZK() and unknown codes also have a text.
  *
  * Returns a constant, never NULL.
  *
@@ -138,8 +137,8 @@ ZKR_API int zkr_err_zk(int code);
 ZKR_API const zkr_error *zkr_last_error(void);
 
 /**
- * Record a failure of the calling thread for zkr_last_error(): for libraries that are built on this one, as
- * zkr/testing.h is.
+ * Record a failure of the calling thread for zkr_last_error(). This function is for libraries that are based on this
+ * one, such as that of zkr/testing.h.
  *
  * @code       a ZKR_E… code.
  * @sys_errno  errno; its text is appended to the message; 0 = none.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file export.h
- * ZKR_API marks every name the shared library exports; all others are hidden.
+ * ZKR_API marks every name that the shared library exports. All other names are hidden.
  */
 #ifndef ZKR_EXPORT_H
 #define ZKR_EXPORT_H

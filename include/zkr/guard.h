@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file guard.h
- * Writes to ZooKeeper that succeed only while the lock is held. zkr_client_get() (node.h) reads what earlier holders wrote.
+ * Writes to ZooKeeper that succeed only while the lock is held. zkr_client_get() (node.h) reads the data that earlier
+ * holders wrote.
  *
  * This header is not part of zkr.h because it needs <zookeeper/zookeeper.h>.
  */
@@ -21,11 +22,11 @@ extern "C" {
 /**
  * Fill @op with a check that fails unless the lock node of the calling thread's hold exists.
  *
- * Make @op the first operation of a zoo_multi() or zoo_amulti() of your own, on any handle with the same chroot. Once
- * the hold is over, the whole multi fails with ZNONODE, whatever the clocks say. Wait for the answer of the multi
- * before you release, because after the release the next thread of the same client holds at once, while the servers
- * still delete the node of this hold. With options.keep_ms the node outlives the hold, and the check fails only after
- * the lock has left the client.
+ * Make @op the first operation of your own zoo_multi() or zoo_amulti(), on any handle with the same chroot. Once the
+ * hold is over, the whole multi fails with ZNONODE, whatever the clocks show. Wait for the answer of the multi before
+ * you release, because after the release the next thread of the same client holds at once, while the servers still
+ * delete the node of this hold. With options.keep_ms, the node outlives the hold, and the check fails only after the
+ * lock has left the client.
  *
  * @m   borrowed.
  * @op  filled on success. It points to a path that lives until the calling thread releases
@@ -60,21 +61,21 @@ ZKR_API int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op);
 ZKR_API int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op);
 
 /**
- * Write only while the calling thread holds @m: a zoo_multi() on the client's own session, with the check of
- * zkr_mutex_guard() before the operations.
+ * Write only while the calling thread holds @m. This function sends a zoo_multi() on the client's own session, with the
+ * check of zkr_mutex_guard() before the operations.
  *
- * Either all operations are done, or none. The servers apply the writes before a later release, so the next holder sees
+ * The servers execute all operations or none. They apply the writes before a later release, so the next holder sees
  * them.
  *
  * @m           borrowed.
- * @count       number of operations; 0 = only check at the servers that the hold still exists.
+ * @count       number of operations; 0 = only check on the servers that the hold still exists.
  * @ops         made with zoo_create_op_init(), zoo_delete_op_init(), zoo_set_op_init() and zoo_check_op_init();
- *              borrowed during the call, with everything they point to. Paths are relative to the client's chroot.
+ *              borrowed during the call, with all data that they point to. Paths are relative to the client's chroot.
  * @results     one for each of @ops, filled when the servers have answered, like the buffers and Stats that @ops point
  *              to; NULL = not wanted.
  * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = one try, as in zkr_mutex_acquire().
  *
- * Returns ZKR_OK (all was written).
+ * Returns ZKR_OK (all operations were executed).
  *
  * Returns one of these if nothing was written: ZKR_ENOTOWNER, ZKR_ESESSION (the hold is over), ZKR_ENOANSWER (no
  * connection in time), ZKR_EINVAL (also for operations that libzookeeper cannot do in a multi, such as creating
@@ -100,13 +101,13 @@ ZKR_API int zkr_mutex_multi(zkr_mutex *m,
                             int64_t timeout_ms);
 
 /**
- * Write and release in one transaction: a zkr_mutex_multi() that also deletes the lock node.
+ * Write and release in one transaction. This function is a zkr_mutex_multi() that also deletes the lock node.
  *
  * @m, @count, @ops, @results, @timeout_ms  as in zkr_mutex_multi().
  *
  * Returns as zkr_mutex_multi(), and ZKR_ESTATE also if @m is held more than once. @m is released after ZKR_OK, after
- * ZKR_ESESSION, after ZKR_ECLOSED, and if the outcome is unknown: then the client deletes the node in the background.
- * After any other code @m is held as before.
+ * ZKR_ESESSION, after ZKR_ECLOSED, and if the outcome is unknown; in the last case, the client deletes the node in the
+ * background. After any other code, @m is held as before.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.

@@ -3,19 +3,19 @@
  * @file leader_latch.h
  * Leader election: one of the started latches on a path leads, until it stops or loses its leadership.
  *
- * Mirrors Curator's LeaderLatch and shares its paths: each candidate is one protected ephemeral-sequential node
- * `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest number leads. The order depends on the numbers
- * only, not on the prefixes, so latches, leader selectors and mutexes on the same path exclude each other. Give each
- * election a path of its own.
+ * A latch mirrors Curator's LeaderLatch and can share its paths. Each candidate is one protected ephemeral-sequential
+ * node `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest number leads. The order depends only on the
+ * numbers, not on the prefixes, so latches, leader selectors and mutexes on the same path exclude each other. Give each
+ * election a separate path.
  *
  * **Candidacy.** A started latch joins the queue as soon as a server can be reached. It keeps its place across
- * re-connections in the same session. If its node is gone, the latch joins again at the tail. Transient errors are
- * retried for ever. A permanent error (not authorised, no chroot, sequence numbers used up) ends the candidacy:
- * zkr_leader_latch_await() and zkr_leader_latch_state() return its code, and on_failed is called.
+ * reconnections in the same session. If its node was deleted, the latch joins again at the tail. The latch retries
+ * transient errors for ever. A permanent error (not authorised, no chroot, sequence numbers used up) ends the
+ * candidacy: zkr_leader_latch_await() and zkr_leader_latch_state() return its code, and on_failed is called.
  * zkr_leader_latch_start() tries again.
  *
  * **Loss.** The latch leads until its lease ends (zkr_client_valid_for_ms()), even if no server can be reached. Then
- * leadership is lost, but the node stays: if the session turns out to be alive, the latch leads again with its old
+ * leadership is lost, but the node remains. If the session turns out to be alive, the latch leads again with its old
  * place and its old token, because nobody can have led in between. Check zkr_leader_latch_term_valid_for_ms() before
  * each step that cannot be undone. Pass the fencing token, which identifies the term, to the resources that the leader
  * writes to.
@@ -24,7 +24,7 @@
  * the second. When the work begins, keep the token from on_gain or zkr_leader_latch_fencing_token(), and check only the
  * term of that token. From the end of a term until its on_loss has returned, zkr_leader_latch_state(),
  * zkr_leader_latch_has_leadership() and zkr_leader_latch_valid_for_ms() report no leadership, even if the next term has
- * begun. So end the work of a term in its on_loss.
+ * begun. Therefore, end the work of a term in its on_loss.
  *
  * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call every function
  * that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain is called only while the latch
@@ -32,10 +32,10 @@
  * disconnection that ends before its on_loss could run causes no callback either. If the lease ended, on_loss is called
  * even if the lease has been renewed by then.
  *
- * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and the latch ignores whatever
+ * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and the latch ignores data that
  * others write into its node. The latch itself never writes to its node.
  *
- * A latch needs no thread of its own and less than 4 KiB of memory.
+ * A latch needs no separate thread, and less than 4 KiB of memory.
  */
 #ifndef ZKR_LEADER_LATCH_H
 #define ZKR_LEADER_LATCH_H
@@ -56,7 +56,7 @@ typedef struct zkr_leader_latch zkr_leader_latch;
 
 /** Results of zkr_leader_latch_state(), besides error codes. */
 enum zkr_leader_latch_states {
-    ZKR_LATCH_STOPPED = 1, /**< not started, or stopped: no candidate */
+    ZKR_LATCH_STOPPED = 1, /**< not started, or stopped: not a candidate */
     ZKR_LATCH_WAITING, /**< a candidate, or about to join, or on_loss has not returned yet */
     ZKR_LATCH_LEADING /**< surely the leader now */
 };
@@ -79,15 +79,15 @@ typedef void (*zkr_leader_latch_loss_fn)(zkr_leader_latch *l,
 
 /**
  * Called at most once for each term, between its on_gain and its on_loss, when less than options.warn_ms of the lease
- * is left: save the work of the term. lease.h has the rules. @fencing_token identifies the term; @left_ms is the rest
- * of the lease.
+ * is left. Save the work of the term. lease.h explains the rules. @fencing_token identifies the term; @left_ms is the
+ * remaining lease.
  */
 typedef void (*zkr_leader_latch_warn_fn)(zkr_leader_latch *l,
                                          int64_t fencing_token,
                                          int64_t left_ms,
                                          void *ctx);
 
-/** Called once when a candidacy ends for good; @code is a ZKR_E… code. */
+/** Called once when a candidacy ends permanently; @code is a ZKR_E… code. */
 typedef void (*zkr_leader_latch_failed_fn)(zkr_leader_latch *l, int code, void *ctx);
 
 /** Called after a candidate of any process has joined or left. One call may report several changes. */
@@ -105,10 +105,10 @@ typedef struct zkr_leader_latch_options {
      * Not 0: the latch leads only while it is connected, as with Curator's standard policy; 0: until its lease ends.
      */
     int64_t step_down_when_suspended;
-    /** Not 0: missing parents become persistent, not container, nodes. */
+    /** Not 0: missing parents become persistent nodes instead of container nodes. */
     int64_t persistent_parent;
     /**
-     * Call on_warn once in each term, when less than this many milliseconds of the lease are left: at most a third of
+     * Call on_warn once in each term, when less than this many milliseconds of the lease are left; at most a third of
      * the session timeout; 0 = no warning. Set both or neither of warn_ms and on_warn. Needs lease probes. See lease.h.
      */
     int64_t warn_ms;
@@ -121,7 +121,7 @@ typedef struct zkr_leader_latch_options {
     }
 
 /**
- * Make a latch. It can observe at once, and takes part when started.
+ * Create a latch. It can observe the election at once, and takes part after its start.
  *
  * @out      the latch on success; end it with zkr_leader_latch_destroy().
  * @c        borrowed until then.
@@ -149,9 +149,8 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  *
  * @l  borrowed.
  *
- * Returns ZKR_OK, ZKR_ESTATE (it is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
- * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes or watches: ticket.h). Errors of servers are reported later, by
- * state, await and on_failed.
+ * Returns ZKR_OK, ZKR_ESTATE (already a candidate; in a forked child), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ELIMIT
+ * (the client has too many nodes or watches; see ticket.h). State, await and on_failed report errors of servers later.
  *
  * Blocks:   no; needs no connection.
  * Threads:  any.
@@ -162,8 +161,8 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
 ZKR_API int zkr_leader_latch_start(zkr_leader_latch *l);
 
 /**
- * Set whether the latch may lead. A new latch is fit. An unfit latch is no candidate, even if it is started; an unfit
- * leader steps down, and the next candidate leads. A started latch that becomes fit again joins at the tail.
+ * Set whether the latch may lead. A new latch is fit. An unfit latch is not a candidate, even if it is started. An
+ * unfit leader steps down, and the next candidate leads. A started latch that becomes fit again joins at the tail.
  *
  * A health check can use this to take a process out of the election for a while. Meanwhile, threads in
  * zkr_leader_latch_await() keep waiting, and zkr_leader_latch_state() returns ZKR_LATCH_WAITING. End the work of the
@@ -183,7 +182,7 @@ ZKR_API int zkr_leader_latch_start(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit);
 
 /**
- * Leave the election, and give leadership up. May be called before a server was reached, and more than once.
+ * Leave the election, and give up the leadership. May be called before a server was reached, and more than once.
  *
  * When this returns, no on_gain, on_loss or on_failed of this candidacy runs, and none follows. There is one exception:
  * if a callback makes this call with ZKR_LATCH_NOTIFY, on_loss follows after that callback has returned.
@@ -191,11 +190,11 @@ ZKR_API int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit);
  * @l     borrowed.
  * @mode  ZKR_LATCH_SILENT, or ZKR_LATCH_NOTIFY: on_loss is called if on_gain was called.
  *
- * Returns ZKR_OK (also if it was stopped already), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK (also if already stopped), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   only for running callbacks of @l, and not when called from a callback.
  * Threads:  any.
- * Session:  the delete of the node is repeated in the background until it is confirmed.
+ * Session:  the client repeats the delete of the node in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request.
  * Curator:  LeaderLatch.close(CloseMode).   Since: 0.1.
  */
@@ -228,7 +227,7 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  * Returns true if it does. The result is false from the end of the lease on, when the leader's work must have stopped.
  * It is also false before on_loss of an earlier term has returned, for NULL, and in a forked child. The result may turn
  * true again in the same term: if a late answer renews the lease before on_loss is called, and with
- * step_down_when_suspended after a re-connect in the same session. Without that option, a term is over for good once
+ * step_down_when_suspended after a reconnect in the same session. Without that option, a term is over for good once
  * on_loss has been called.
  *
  * Blocks:   no.   Threads:  any.
@@ -253,8 +252,8 @@ ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
 
 /**
- * The fencing token of the present term: the czxid of the node. See zkr_mutex_fencing_token(). Call this when the work of
- * a term begins, and keep the token: a later call may return the token of a later term.
+ * The fencing token of the current term: the czxid of the node. See zkr_mutex_fencing_token(). Call this function when
+ * the work of a term begins, and keep the token, because a later call may return the token of a later term.
  *
  * @l      borrowed.
  * @token  filled on success.
@@ -262,13 +261,13 @@ ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
  * Returns ZKR_OK, ZKR_ENOTOWNER (does not lead), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any.
- * Cost:     no request; it came with the create.
+ * Cost:     no request; the answer to the create contains the token.
  * Curator:  none (LeaderLatch.getLastPathIsLeader).   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
 
 /**
- * For how long from now the latch surely leads in the term with this fencing token. See zkr_client_valid_for_ms().
+ * The time for which the latch surely leads in the term with this fencing token. See zkr_client_valid_for_ms().
  *
  * @l              borrowed.
  * @fencing_token  of the term: from on_gain or zkr_leader_latch_fencing_token().
@@ -286,7 +285,7 @@ ZKR_API int64_t zkr_leader_latch_term_valid_for_ms(zkr_leader_latch *l,
                                                    int64_t fencing_token);
 
 /**
- * For how long from now the latch surely leads, in whichever term. For work that began earlier, use
+ * The time for which the latch surely leads, in any term. For work that began earlier, use
  * zkr_leader_latch_term_valid_for_ms().
  *
  * @l  borrowed.
@@ -308,7 +307,7 @@ ZKR_API int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l);
  * @buf   filled on success, always terminated.
  * @size  bytes at @buf.
  *
- * Returns ZKR_OK, ZKR_ENOTOWNER (does not lead), ZKR_EINVAL (also when @buf is too small),
+ * Returns ZKR_OK, ZKR_ENOTOWNER (does not lead), ZKR_EINVAL (also if @buf is too small),
  * ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any.
@@ -324,12 +323,12 @@ ZKR_API int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size);
  * @buf   filled on success, always terminated; unprintable bytes as '?'.
  * @size  bytes at @buf.
  *
- * Returns ZKR_OK, ZKR_ENONODE (there is no candidate), ZKR_EINVAL (also when @buf is too small), and
+ * Returns ZKR_OK, ZKR_ENONODE (there is no candidate), ZKR_EINVAL (also if @buf is too small), and
  * as zkr_leader_latch_participants().
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
- * Cost:     2 round trips, however many candidates.
+ * Cost:     2 round trips for any number of candidates.
  * Curator:  LeaderLatch.getLeader.   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size);
@@ -338,7 +337,7 @@ ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
  * List the candidates of all processes and languages in queue order. The first one leads.
  *
  * @l    borrowed; need not be started.
- * @out  the list on success, empty when the path does not exist; free it with
+ * @out  the list on success, empty if the path does not exist; free it with
  *       zkr_contenders_free().
  *
  * Returns ZKR_OK, ZKR_ENONODE (the chroot is missing), ZKR_ETIMEDOUT (options.connect_timeout_ms of the client),
@@ -347,17 +346,17 @@ ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
- * Cost:     2 round trips, however many candidates; nodes deleted meanwhile are left out.
+ * Cost:     2 round trips for any number of candidates. Nodes deleted in between are left out.
  * Curator:  LeaderLatch.getParticipants.   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out);
 
 /**
- * Wait until a candidate has joined or left since the last return of this function, of participants or of leader on
- * this object; without such a return, since this call began.
+ * Wait until a candidate has joined or left. The wait covers changes since the last return of this function, of
+ * participants or of leader on this object. If none of them has returned yet, it covers changes since this call began.
  *
  * @l           borrowed; need not be started.
- * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
+ * @timeout_ms  milliseconds; 0 = only check for known changes, ZKR_FOREVER = no limit.
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH,
  * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
@@ -373,7 +372,7 @@ ZKR_API int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms);
 /**
  * Free a latch.
  *
- * @l  taken on success; NULL is a no-op. Pending callbacks are dropped. This waits for a running callback, unless that
+ * @l  taken on success; NULL is a no-op. The call drops pending callbacks. It waits for a running callback, unless that
  *     callback makes the call.
  *
  * Returns ZKR_OK, ZKR_EBUSY (started, or a thread waits in it; nothing happened), ZKR_ESTATE (in a
@@ -381,7 +380,7 @@ ZKR_API int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms);
  *
  * Blocks:   only for a running callback of @l.
  * Threads:  any; no other call on @l may run or follow.
- * Session:  nodes that are not yet confirmed gone stay with the client.
+ * Session:  the client continues to delete nodes whose deletion is not yet confirmed.
  * Cost:     no request.
  * Curator:  none (garbage collection).   Since: 0.1.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file loss.h
- * The argument of a lost callback: which hold was lost, why, and what the client had seen.
+ * The argument of a lost callback: the lost hold, the reason, and the observations of the client.
  */
 #ifndef ZKR_LOSS_H
 #define ZKR_LOSS_H
@@ -29,8 +29,8 @@ enum zkr_lost_reason {
 };
 
 /**
- * The argument of the lost callback: which hold was lost, why, and what the client had observed. Times are
- * milliseconds. Pointers are valid during the callback. New fields are only appended.
+ * The argument of the lost callback. Times are in milliseconds. Pointers are valid during the callback. New fields are
+ * only appended.
  */
 typedef struct zkr_lost {
     int64_t reason;        /**< ZKR_LOST_… */
@@ -39,26 +39,24 @@ typedef struct zkr_lost {
     int64_t session_id;    /**< of the node's session */
     int64_t held_ms;       /**< from the grant to the loss */
     /**
-     * Time from sending the last write that a quorum answered to the loss; -1 = there was none in
-     * this session.
+     * Time from sending the last write that a quorum answered to the loss; -1 = there was none in this session.
      */
     int64_t last_write_ms;
     /**
-     * Time from sending the oldest unanswered request to the loss; 0 = there was none. A value far above the usual
-     * round trip, while connected, means that the quorum is lost or the server hangs.
+     * Time from sending the oldest unanswered request to the loss; 0 = there was none. While the client is connected, a
+     * value far above the usual round trip means that the quorum is lost or the server hangs.
      */
     int64_t silent_ms;
     /** Time from the loss of the connection to the loss; 0 = connected. */
     int64_t disconnected_ms;
     /**
      * Time for which this process did not run although its service thread was due: a signal or a debugger stopped it,
-     * or the machine was asleep or overloaded. 0 = it ran. A stop of less than a quarter of the session timeout, or one
-     * that ended more than one timeout ago, is not reported.
+     * or the machine was asleep or overloaded. 0 = it ran. A stop is not reported if it was shorter than a quarter of
+     * the session timeout, or if it ended more than one session timeout ago.
      */
     int64_t stopped_ms;
     /**
-     * The above in one line for people, such as "lease bound passed: this process did not run for
-     * 12.3 s".
+     * A summary in one line for people, such as "lease bound passed: this process did not run for 12.3 s".
      */
     const char *text;
 } zkr_lost;

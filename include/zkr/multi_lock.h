@@ -3,23 +3,25 @@
  * @file multi_lock.h
  * Several locks at once: all or none, with one deadline and one fencing token.
  *
- * Mirrors Curator's InterProcessMultiLock. On each path it makes the same node as a mutex. So multi-locks, mutexes
- * (zkr/mutex.h) and the locks of Curator, kazoo and go-zookeeper exclude each other on each path that they share.
+ * A multi-lock mirrors Curator's InterProcessMultiLock. On each path, it creates the same node as a mutex. Multi-locks,
+ * mutexes (zkr/mutex.h) and the locks of Curator, kazoo and go-zookeeper therefore exclude each other on each path that
+ * they share.
  *
- * **No deadlock.** One transaction creates the nodes on all paths. So all multi-locks are in the same order in every
- * queue that they share, whatever the order of their paths, and they cannot wait for each other in a circle. A
- * multi-lock that loses a node while it waits gives up the others as well, and queues again with all. A program that
- * takes the same locks one after the other, as Curator's multi-lock does, keeps no such order. It can deadlock with a
- * multi-lock until the deadline of either passes. If such a program shares the paths, do not use a multi-lock: acquire
- * one mutex per path, in the order in which that program takes them.
+ * **No deadlock.** One transaction creates the nodes on all paths. All multi-locks are therefore in the same order in
+ * every queue that they share, whatever the order of their paths, and they cannot wait for each other in a circle. A
+ * multi-lock that loses a node while it waits also gives up the other nodes, and queues again with all of them.
+ *
+ * A program that takes the same locks one after another, like Curator's multi-lock, keeps no such order. It can
+ * deadlock with a multi-lock until the deadline of one of them passes. If such a program shares the paths, do not use a
+ * multi-lock. Instead, acquire one mutex per path, in the order in which that program takes the locks.
  *
  * **A hold** is a ticket (zkr/ticket.h), which any thread may release. It is granted when all its nodes are first in
- * their queues. It is lost when one of its nodes is lost; the client then deletes the others. One fencing token is
- * valid on all paths. zkr_ticket_node() returns the node on the first path, and zkr_ticket_guard() checks that node;
+ * their queues. It is lost when one of its nodes is lost; the client then deletes the other nodes. One fencing token is
+ * valid on all paths. zkr_ticket_node() returns the node on the first path, and zkr_ticket_guard() checks that node.
  * zkr_ticket_multi() and zkr_ticket_release_multi() check all nodes.
  *
  * While a multi-lock waits, it may be first in some of its queues. It then blocks the contenders behind it in these
- * queues, although nobody holds those locks. This is the price of all or none.
+ * queues, although nobody holds those locks. This is the cost of taking all locks or none.
  */
 #ifndef ZKR_MULTI_LOCK_H
 #define ZKR_MULTI_LOCK_H
@@ -47,11 +49,11 @@ typedef struct zkr_multi_lock_options {
     /** Data of each node instead of an owner text; NULL = owner text. */
     const void *data;
     size_t data_len; /**< bytes at data, at most 65536 */
-    /** Not 0: missing parents become persistent, not container, nodes. */
+    /** Not 0: missing parents become persistent nodes instead of container nodes. */
     int64_t persistent_parent;
     /**
-     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on. Costs one or two
-     * more requests for each path.
+     * Not 0: from the grant on, notice if somebody deletes a node; 0: only from the first lease probe on. Costs one or
+     * two more requests for each path.
      */
     int64_t watch_node;
     int64_t
@@ -65,15 +67,15 @@ typedef struct zkr_multi_lock_options {
     }
 
 /**
- * Make a multi-lock object for some paths. Nothing is sent.
+ * Create a multi-lock object for some paths. This sends no request.
  *
  * @out      the multi-lock on success; end it with zkr_multi_lock_destroy().
  * @c        borrowed until then.
- * @paths    @count paths, copied; each as for a mutex. No two may be equal, and none may lie below another, where it
- *           would be among the lock nodes.
- * @count    1 to ZKR_MULTI_LOCK_MAX. One request creates all nodes, and servers drop connections that
- *           send more than jute.maxbuffer, 1 MiB by default. So paths, data and about 100 bytes for
- *           each node must fit into 900000 bytes together.
+ * @paths    @count paths, copied; each as for a mutex. No two paths may be equal, and no path may lie below another
+ *           path, where it would be among the lock nodes.
+ * @count    1 to ZKR_MULTI_LOCK_MAX. One request creates all nodes, and servers drop connections that send more than
+ *           jute.maxbuffer, 1 MiB by default. Therefore, paths, data and about 100 bytes for each node must together
+ *           fit into 900000 bytes.
  * @options  NULL = defaults; borrowed during the call.
  *
  * Returns ZKR_OK, ZKR_EINVAL (zkr_last_error() names the paths), ZKR_ENOMEM, ZKR_ECLOSED (the client is
@@ -99,21 +101,21 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  * @out         on success, a ticket that is held; end it with zkr_ticket_release() and
  *              zkr_ticket_destroy().
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (another contender holds one of the locks; zkr_last_error() says which), ZKR_ENOANSWER,
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (another contender holds one of the locks; zkr_last_error() names it), ZKR_ENOANSWER,
  * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_EDEADLK, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT, ZKR_EFOREIGN, ZKR_EINVAL,
- * ZKR_ENOMEM, ZKR_ESYS, as zkr_mutex_acquire(); ZKR_ESTATE (in a callback, or in a forked child). After any error this
- * call holds nothing, and its nodes are deleted, or will be as soon as a server can be reached.
+ * ZKR_ENOMEM, ZKR_ESYS, as zkr_mutex_acquire(); ZKR_ESTATE (in a callback, or in a forked child). After any error, this
+ * call holds nothing, and its nodes are deleted at once or as soon as a server can be reached.
  *
- * Not re-entrant: two tickets of one multi-lock exclude each other, also within one thread.
+ * A multi-lock is not re-entrant: two tickets of one multi-lock exclude each other, even within one thread.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
- * Session:  if the session ends during the wait, the places in all queues are lost, and the wait goes on at
+ * Session:  if the session ends during the wait, the places in all queues are lost, and the wait continues at
  *           their tails, within the deadline.
- * Cost:     if all are free, one write followed by a list of each path, all sent together: 1 round trip, however many
- *           paths. Otherwise as zkr_mutex_acquire() for each path that is not free, all at the same time. If some paths
- *           were not free when this client saw them last, a try first looks at these paths, for one more round trip. If
- *           one of them is still not free, the try makes no node, and so it blocks nobody on the other paths.
+ * Cost:     if all are free: one write followed by a list of each path, all sent together, so 1 round trip for any
+ *           number of paths. Otherwise: as zkr_mutex_acquire() for each path that is not free, all at the same time. If
+ *           some paths were not free when this client saw them last, a try first reads these paths, for one more round
+ *           trip. If one of them is still not free, the try creates no node, so it blocks nobody on the other paths.
  * Curator:  InterProcessMultiLock.acquire.   Since: 0.1.
  */
 ZKR_API int zkr_multi_lock_acquire(zkr_multi_lock *l,
@@ -121,21 +123,21 @@ ZKR_API int zkr_multi_lock_acquire(zkr_multi_lock *l,
                                    zkr_ticket **out);
 
 /**
- * Request all locks without waiting for them, as zkr_mutex_request() does for one.
+ * Request all locks without waiting for them, like zkr_mutex_request() for one lock.
  *
  * @l           borrowed until the ticket is destroyed.
  * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER, 0 as above.
  * @fn          called with the outcome; NULL = none.
- * @ctx         for @fn.
+ * @ctx         passed to @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a forked child). On an error @fn is never
  * called.
  *
  * Blocks:   no.
- * Threads:  any, callbacks included.
+ * Threads:  any, including callbacks.
  * Session:  as zkr_multi_lock_acquire().
- * Cost:     the same; the call waits for none. The release is one write for all nodes.
+ * Cost:     as zkr_multi_lock_acquire(), but the call does not wait. The release is one write for all nodes.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_multi_lock_request(zkr_multi_lock *l,
@@ -145,7 +147,7 @@ ZKR_API int zkr_multi_lock_request(zkr_multi_lock *l,
                                    zkr_ticket **out);
 
 /**
- * Free a multi-lock of which no ticket exists.
+ * Free a multi-lock that has no tickets.
  *
  * @l  taken on success; NULL is a no-op.
  *
@@ -153,7 +155,7 @@ ZKR_API int zkr_multi_lock_request(zkr_multi_lock *l,
  *
  * Blocks:   no.
  * Threads:  any; no other call on @l may run or follow.
- * Session:  released nodes that are not yet confirmed gone stay with the client.
+ * Session:  the client continues to delete released nodes until their deletion is confirmed.
  * Cost:     no request.
  * Curator:  none (garbage collection).   Since: 0.1.
  */

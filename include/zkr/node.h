@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file node.h
- * Reads a node of ZooKeeper that a lock protects.
+ * Reading a ZooKeeper node that a lock protects.
  */
 #ifndef ZKR_NODE_H
 #define ZKR_NODE_H
@@ -16,13 +16,14 @@
 extern "C" {
 #endif
 
-/** What zkr_client_get() returns about a node, besides its data. */
+/** The properties of a node that zkr_client_get() returns in addition to its data. */
 typedef struct zkr_node {
     size_t length; /**< bytes of data */
     /** Version of the data, for zoo_set_op_init() (guard.h); 0 = never changed. */
     int64_t version;
-    int64_t czxid;      /**< id of the transaction that created the node */
-    int64_t created_ms; /**< time of its creation, since 1970, by the leader's clock */
+    int64_t czxid; /**< id of the transaction that created the node */
+    int64_t
+        created_ms; /**< time of the creation, by the leader's clock, ms since 1970 */
     /** Session of an ephemeral node; 0 = a persistent node or a container, which servers do not distinguish. */
     int64_t owner;
 } zkr_node;
@@ -30,9 +31,9 @@ typedef struct zkr_node {
 /**
  * Read a node on the client's own session.
  *
- * A holder sees everything that earlier holders wrote before they released, with the guard or without: the server that
+ * A holder sees all data that earlier holders wrote before they released, with or without the guard. The server that
  * reported the release had already applied those writes, and a session never sees older data, even after it moves to
- * another server. A read on a handle of your own may return older data.
+ * another server. A read on another handle may return older data.
  *
  * @c          borrowed.
  * @path       absolute, relative to the client's chroot.
@@ -47,7 +48,7 @@ typedef struct zkr_node {
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any number at once.
- * Session:  the read is not repeated when the connection is lost.
+ * Session:  the client does not repeat the read if the connection is lost.
  * Cost:     1 round trip.
  * Curator:  getData().storingStatIn().   Since: 0.2.
  */

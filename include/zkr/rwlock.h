@@ -3,44 +3,49 @@
  * @file rwlock.h
  * A fair, re-entrant read-write lock across threads, processes and hosts.
  *
- * Mirrors Curator's InterProcessReadWriteLock and shares its lock paths: a reader is a node
- * `_c_<uuid>-__READ__NNNNNNNNNN` under the path, a writer `_c_<uuid>-__WRIT__NNNNNNNNNN`. A reader holds when no writer
- * has a lower number; a writer holds when no other node has a lower number. So readers hold together, a writer holds
- * alone, and readers that come later do not overtake a waiting writer.
+ * A read-write lock mirrors Curator's InterProcessReadWriteLock and can share its lock paths. A reader is a node
+ * `_c_<uuid>-__READ__NNNNNNNNNN` under the path, and a writer is a node `_c_<uuid>-__WRIT__NNNNNNNNNN`. A reader holds
+ * when no writer has a lower number; a writer holds when no other node has a lower number. Readers therefore hold
+ * together, a writer holds alone, and later readers do not overtake a waiting writer.
  *
- * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. Everything in zkr/mutex.h,
- * zkr/guard.h and zkr/ticket.h works on both sides; where these headers say "held by another", read "blocked by
- * another". A side belongs to its lock: zkr_mutex_destroy() on a side fails with ZKR_ESTATE.
+ * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. All functions of
+ * zkr/mutex.h, zkr/guard.h and zkr/ticket.h work on both sides. If these headers say that another contender holds the
+ * lock, a side is blocked by another contender. A side belongs to its lock: zkr_mutex_destroy() on a side fails with
+ * ZKR_ESTATE.
  *
- * **Both at once.** Each side is re-entrant by itself: a reader may acquire read again while a writer waits. A thread
- * that holds write may also acquire read, at once and at no cost. While it holds both sides, they are one hold with the
- * node, fencing token and revocation of the writer; a loss is reported to each side. A thread that holds read but not
- * write gets ZKR_EDEADLK when it acquires write, whatever the timeout, because it would wait for itself. This check
- * does not cover tickets, which belong to no thread: a ticket may wait for another ticket that the same thread has
- * requested.
+ * **Both at once.** Each side is re-entrant: a reader may acquire the read lock again while a writer waits. A thread
+ * that holds the write lock may also acquire the read lock, at once and at no cost. While it holds both sides, they are
+ * one hold with the node, fencing token and revocation of the writer; a loss is reported to each side.
  *
- * **Downgrade.** When a thread that holds both releases write for the last time, it stays a reader, and no writer can
- * hold in between. One transaction checks the WRIT node, makes the READ node with the same number and deletes the WRIT
- * node. The release does not wait for this transaction, not even with options.wait_on_release. The client sends it only
- * while the hold is sure, and repeats it within the session if the connection breaks. From then on zkr_mutex_node()
- * returns the READ node. The fencing token stays that of the writer, which is lower than the token of any writer in the
- * queue. (The entry in zkr_mutex_contenders() has the czxid of the READ node.) If the servers refuse the transaction,
- * for instance because of a quota, the client logs this, the WRIT node stays, and others wait for it as for a writer.
- * zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both.
+ * A thread that holds the read lock but not the write lock gets ZKR_EDEADLK when it acquires the write lock, whatever
+ * the timeout, because it would wait for itself. This check does not cover tickets, which belong to no thread: a ticket
+ * may wait for another ticket that the same thread has requested.
+ *
+ * **Downgrade.** When a thread that holds both sides releases the write lock for the last time, it remains a reader,
+ * and no writer can hold in between. One transaction checks the WRIT node, creates the READ node with the same number,
+ * and deletes the WRIT node. The release does not wait for this transaction, not even with options.wait_on_release. The
+ * client sends the transaction only while the hold is sure, and repeats it within the session if the connection breaks.
+ * From then on, zkr_mutex_node() returns the READ node. The fencing token remains that of the writer, which is lower
+ * than the token of any writer in the queue. (The entry in zkr_mutex_contenders() has the czxid of the READ node.)
+ *
+ * If the servers refuse the transaction, for example because of a quota, the client logs this, the WRIT node remains,
+ * and others wait for it as for a writer. zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both
+ * sides.
  *
  * **Tries.** A writer's try (a timeout of 0) first checks that the path is empty, for one more round trip, unless this
- * client last saw the path empty. If it is not, the try makes no node, and so blocks no reader.
+ * client last saw the path empty. If the path is not empty, the try creates no node, so it blocks no reader.
  *
- * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers
- * before and after it. The tokens of readers that hold together have no order.
+ * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers before and
+ * after it. The tokens of readers that hold together have no order.
  *
- * **Others on the path.** All recipes of this library order the nodes by number. The readers and writers treat a
+ * **Other locks on the path.** All recipes of this library order the nodes by number. Readers and writers treat a
  * zkr_mutex, a leader selector or Curator's InterProcessMutex on the path as a writer, and a zkr_mutex waits for
- * readers and writers. Curator's InterProcessMutex ignores the nodes of readers and writers, Curator's and ours, and
- * its InterProcessReadWriteLock ignores the nodes of mutexes. Names do not show which program made a node, so a mutex
- * that meets a reader or a writer logs once that they may ignore it. If Curator's read-write locks use the path, take
- * exclusive locks only as writer of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a new number:
- * a writer that was already waiting comes before that node, and holds together with the reader (CURATOR-621).
+ * readers and writers. Curator's InterProcessMutex ignores all nodes of readers and writers, and Curator's
+ * InterProcessReadWriteLock ignores the nodes of mutexes. Names do not show which program created a node. Therefore, a
+ * mutex that finds a reader or a writer logs once that they may ignore it. If Curator's read-write locks use the path,
+ * take exclusive locks only with the writer of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a
+ * new number. A writer that was already waiting is ahead of that node, and holds together with the reader
+ * (CURATOR-621).
  */
 #ifndef ZKR_RWLOCK_H
 #define ZKR_RWLOCK_H
@@ -67,16 +72,16 @@ typedef struct zkr_rwlock_options {
     size_t data_len;   /**< bytes at data, at most 65536 */
     zkr_mutex_lost_fn on_lost; /**< called with the lost side; NULL = none */
     void *on_lost_ctx;
-    /** Not 0: release returns when the node is confirmed gone. */
+    /** Not 0: release returns when the deletion of the node is confirmed. */
     int64_t wait_on_release;
-    /** Not 0: missing parents become persistent, not container, nodes. */
+    /** Not 0: missing parents become persistent nodes instead of container nodes. */
     int64_t persistent_parent;
     /**
-     * Not 0: notice from the grant on if somebody deletes the node; 0: from the first lease probe on. Costs one or two
-     * more requests.
+     * Not 0: from the grant on, notice if somebody deletes the node; 0: only from the first lease probe on. Costs one
+     * or two more requests.
      */
     int64_t watch_node;
-    /** Called with the side that shall release; NULL = none; implies watch_node. */
+    /** Called with the side that was asked to release; NULL = none; implies watch_node. */
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     int64_t
@@ -93,7 +98,7 @@ typedef struct zkr_rwlock_options {
     }
 
 /**
- * Make a read-write lock object for a path. Nothing is sent.
+ * Create a read-write lock object for a path. This sends no request.
  *
  * @out      the lock on success; end it with zkr_rwlock_destroy().
  * @c        borrowed until then.
@@ -106,10 +111,10 @@ typedef struct zkr_rwlock_options {
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
  * Cost:     no request; under 2 KiB of memory. To acquire either side: 1 round trip if it is granted at once, 2 until
- *           it waits, like a mutex. A waiting reader wakes once, however many writers are ahead. The event alone grants
- *           a reader behind one writer, and a writer behind one reader. A writer behind a writer lists again, because
- *           that writer may have become a reader. A release by a thread of this client grants the client's next
- *           readers, or its next writer, at once.
+ *           it waits, like a mutex. A waiting reader wakes once, whatever the number of writers ahead. The event alone
+ *           grants a reader behind one writer, and a writer behind one reader. A writer behind a writer lists again,
+ *           because the writer ahead may have become a reader. A release by a thread of this client grants the client's
+ *           next readers, or its next writer, at once.
  * Curator:  new InterProcessReadWriteLock(client, path).   Since: 0.1.
  */
 ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
@@ -122,7 +127,7 @@ ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
  *
  * @l  borrowed.
  *
- * Returns a mutex that is borrowed until zkr_rwlock_destroy(), always the same; NULL for NULL.
+ * Returns a mutex that is borrowed until zkr_rwlock_destroy(), always the same mutex; NULL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -154,7 +159,7 @@ ZKR_API zkr_mutex *zkr_rwlock_writer(zkr_rwlock *l);
  *
  * Blocks:   only for a running lost callback.
  * Threads:  any; no other call on @l or its sides may run or follow.
- * Session:  released nodes that are not yet confirmed gone stay with the client.
+ * Session:  the client continues to delete released nodes until their deletion is confirmed.
  * Cost:     no request.
  * Curator:  none (garbage collection).   Since: 0.1.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file survey.h
- * All locks, elections and semaphores below a path: who holds each, since when, and how many wait.
+ * A list of all locks, elections and semaphores below a path, with their holders, times and numbers of waiters.
  *
- * For tools and operators; `zkr ls` uses it. A survey joins no queue and leaves no watch. It finds only paths at which
- * somebody holds or waits, because a lock that nobody wants looks like any other node.
+ * A survey is intended for tools and operators; `zkr ls` uses it. It joins no queue and leaves no watch. It finds only
+ * paths at which somebody holds or waits, because an unused lock looks like any other node.
  */
 #ifndef ZKR_SURVEY_H
 #define ZKR_SURVEY_H
@@ -24,11 +24,11 @@ typedef struct zkr_survey zkr_survey;
 enum zkr_survey_flag {
     /** Survey all depths; without this flag, only the path itself and its children. */
     ZKR_SURVEY_DEEP = 1,
-    /** Include ephemeral nodes that are not contenders, such as Kafka's /controller: some are locks, others members. */
+    /** Include ephemeral nodes that are not contenders, such as Kafka's /controller. Some are locks, others members. */
     ZKR_SURVEY_NODES = 2
 };
 
-/** One lock, election, semaphore or ephemeral node; pointers live as long as the survey. */
+/** One lock, election, semaphore or ephemeral node. Its pointers are valid until the survey is freed. */
 typedef struct zkr_survey_entry {
     const char *path;
     /**
@@ -38,7 +38,7 @@ typedef struct zkr_survey_entry {
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
     const zkr_contender *holder;
-    /** Number of holders; for a semaphore, of held permits; for a recipe of unknown order, of all contenders. */
+    /** Number of holders. For a semaphore: of held permits; for a recipe of unknown order: of all contenders. */
     int64_t held;
     int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
     /** Number of waiters; ZKR_UNKNOWN (lease.h) for ZKR_KIND_NODE, or if the order of the recipe is not known. */
@@ -53,12 +53,12 @@ typedef struct zkr_survey_entry {
  * Find the locks at and below a path.
  *
  * @c      borrowed.
- * @path   where to look; "/" = everywhere. /zookeeper is left out.
+ * @path   the path to search; "/" = all paths except /zookeeper.
  * @flags  ZKR_SURVEY_… or 0.
  * @out    the result on success; free it with zkr_survey_free().
  *
- * The survey reads entries one after the other, so the result is not a snapshot. It leaves out nodes that the client
- * may not read; zkr_survey_denied() returns their number.
+ * The survey reads entries one after another, so the result is not a snapshot. It leaves out nodes that the client may
+ * not read; zkr_survey_denied() returns their number.
  *
  * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (the client may not read @path), ZKR_ETIMEDOUT (after
  * options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended meanwhile),
@@ -67,10 +67,9 @@ typedef struct zkr_survey_entry {
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Session:  waits for a session.
- * Cost:     one request for each node that is examined, and one or two more for each lock, one more for each permit
- *           of a semaphore, and one more for each ephemeral node that is found. The requests are pipelined, hundreds
- *           at a time. So a survey takes about as many round trips as the tree is deep: some tenths of a second for
- *           a thousand locks.
+ * Cost:     one request for each examined node; one or two more for each lock, one more for each permit of a semaphore,
+ *           and one more for each ephemeral node that is found. The requests are pipelined, hundreds at a time, so the
+ *           number of round trips is about the depth of the tree: some tenths of a second for a thousand locks.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_survey_read(zkr_client *c,

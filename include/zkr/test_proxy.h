@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file test_proxy.h
- * Proxies that cause faults on connections, between a client and a server or between two servers. testing.h has the
+ * Proxies that cause faults on connections, between a client and a server or between two servers. testing.h gives an
  * overview.
  */
 #ifndef ZKR_TEST_PROXY_H
@@ -43,44 +43,44 @@ typedef struct zkr_test_proxy_options {
     }
 
 /**
- * Habits of servers that speak ZooKeeper's protocol but are another program or an old release. A proxy imitates a sum
+ * Habits of servers that support ZooKeeper's protocol but are another program or an old release. A proxy imitates a sum
  * of these habits.
  */
 enum zkr_test_habit {
     /**
      * The server does not know create2 (which libzookeeper sends for a create that returns a Stat), createContainer and
-     * createTTL, and closes the connection at such a request. The session goes on. Earlier requests are executed, but
-     * unanswered ones stay unanswered. ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
+     * createTTL, and closes the connection at such a request. The session continues. Earlier requests are executed, but
+     * their outstanding answers are lost. Found in: ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
      */
     ZKR_TEST_NO_CREATE2 = 1,
-    /** As ZKR_TEST_NO_CREATE2, but only for createContainer and createTTL. ClickHouse Keeper 26.2 to 26.6. */
+    /** As ZKR_TEST_NO_CREATE2, but only for createContainer and createTTL. Found in: ClickHouse Keeper 26.2 to 26.6. */
     ZKR_TEST_NO_CONTAINERS = 2,
     /**
-     * With one of the two above: the server first answers the unknown request with -6 (unimplemented), ahead of the
-     * answers that are still due, and then closes the connection. ZooKeeper 3.4 (with ZKR_TEST_NO_CREATE2), and any
-     * later release at an operation that it does not know.
+     * With one of the two habits above: the server first answers the unknown request with -6 (unimplemented), ahead of
+     * outstanding answers, and then closes the connection. Found in: ZooKeeper 3.4 (with ZKR_TEST_NO_CREATE2), and any
+     * later release at an unknown operation.
      */
     ZKR_TEST_REFUSES = 4,
     /**
-     * Each connection gets a new session, so a client that re-connects finds that its session has expired. At the
-     * server the old session lives on with its ephemeral nodes until it times out. To end it earlier, call
-     * zkr_test_expire_session() with the address of the server, not of the proxy. ClickHouse Keeper.
+     * Each connection gets a new session, so a client that reconnects finds that its session has expired. At the
+     * server, the old session remains with its ephemeral nodes until it times out. To end it earlier, call
+     * zkr_test_expire_session() with the address of the server, not of the proxy. Found in: ClickHouse Keeper.
      */
     ZKR_TEST_NEW_SESSIONS = 8,
     /**
      * Each change of a child's data also raises the `cversion` of the parent, from which clients compute the next
      * sequence number. The proxy raises the `cversion` in Stats by the number of changes whose answers have passed the
-     * proxy. ClickHouse Keeper.
+     * proxy. Found in: ClickHouse Keeper.
      */
     ZKR_TEST_COUNTS_CHANGES = 16,
     /**
      * A new connection gets session 0, and is closed. Existing connections stay open until zkr_test_proxy_drop().
-     * ClickHouse Keeper without a leader.
+     * Found in: ClickHouse Keeper without a leader.
      */
     ZKR_TEST_NO_LEADER = 32
 };
 
-/** Counts of what has passed a proxy. A request is any message that gets an answer of its own, except a ping. */
+/** Counts of the messages that have passed a proxy. A request is any message with its own answer, except a ping. */
 typedef struct zkr_test_counts {
     int64_t connections; /**< accepted so far */
     int64_t open;        /**< connections open now */
@@ -96,7 +96,7 @@ typedef struct zkr_test_counts {
  * clients.
  *
  * @out      the proxy on success; end it with zkr_test_proxy_stop().
- * @target   "host:port" of the server, IPv4; the first if there are several. It need not run yet.
+ * @target   "host:port" of the server, IPv4; the proxy uses the first of several. The server need not run yet.
  * @options  NULL = defaults.
  *
  * Returns ZKR_OK, ZKR_EINVAL (also: no such host), ZKR_ENOMEM, ZKR_ESYS (the port is taken, no thread).
@@ -127,7 +127,7 @@ ZKR_API int zkr_test_proxy_stop(zkr_test_proxy *p);
  *
  * @p  borrowed.
  *
- * Returns the text, which lives as long as the proxy; NULL for NULL.
+ * Returns the text, which is valid until the proxy is stopped; NULL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -136,7 +136,7 @@ ZKR_API int zkr_test_proxy_stop(zkr_test_proxy *p);
 ZKR_API const char *zkr_test_proxy_host(const zkr_test_proxy *p);
 
 /**
- * Lead future connections to another server.
+ * Connect future clients to another server.
  *
  * @p       borrowed.
  * @target  as for zkr_test_proxy_start().
@@ -150,7 +150,7 @@ ZKR_API const char *zkr_test_proxy_host(const zkr_test_proxy *p);
 ZKR_API int zkr_test_proxy_target(zkr_test_proxy *p, const char *target);
 
 /**
- * Cut the clients off: reset all connections, and each new one, until zkr_test_proxy_heal().
+ * Cut the clients off: reset all connections, including new connections, until zkr_test_proxy_heal().
  *
  * @p  borrowed.
  *
@@ -176,8 +176,8 @@ ZKR_API int zkr_test_proxy_cut(zkr_test_proxy *p);
 ZKR_API int zkr_test_proxy_drop(zkr_test_proxy *p);
 
 /**
- * Pass nothing on: connections stay open but silent until zkr_test_proxy_heal(), which then passes on the bytes that were
- * held back.
+ * Silence the connections: they stay open, but the proxy passes nothing on until zkr_test_proxy_heal(), which then
+ * passes on the bytes that were held back.
  *
  * @p     borrowed.
  * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both. With TO_CLIENT alone, the servers execute requests that the
@@ -192,7 +192,7 @@ ZKR_API int zkr_test_proxy_drop(zkr_test_proxy *p);
 ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
 
 /**
- * Delay everything that is sent from now on. The order is kept.
+ * Delay all bytes that are sent from now on, without changing their order.
  *
  * @p     borrowed.
  * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both; with both, a round trip takes twice @ms longer.
@@ -207,7 +207,7 @@ ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
 ZKR_API int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms);
 
 /**
- * End every fault of this proxy, including those that wait for a request. Habits stay until zkr_test_proxy_habits(p,
+ * End all faults of this proxy, including faults that wait for a request. Habits remain until zkr_test_proxy_habits(p,
  * 0).
  *
  * @p  borrowed.
@@ -225,7 +225,7 @@ ZKR_API int zkr_test_proxy_heal(zkr_test_proxy *p);
  * connections work.
  *
  * @p  borrowed.
- * @n  which request from now on, of all clients: 1 = the next; 0 = none after all.
+ * @n  number of the request from now on, of all clients: 1 = the next; 0 = cancel the fault.
  *
  * Returns as zkr_test_proxy_cut().
  *
@@ -240,7 +240,7 @@ ZKR_API int zkr_test_proxy_lose_request(zkr_test_proxy *p, int n);
  * answer. This happens once; new connections work.
  *
  * @p  borrowed.
- * @n  which request from now on, of all clients: 1 = the next; 0 = none after all.
+ * @n  number of the request from now on, of all clients: 1 = the next; 0 = cancel the fault.
  *
  * Returns as zkr_test_proxy_cut().
  *
@@ -254,10 +254,10 @@ ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
  * Make the server behind the proxy behave like servers that are not ZooKeeper, from the next message on.
  *
  * @p       borrowed.
- * @habits  a sum of enum zkr_test_habit, which replaces the earlier habits; 0 = none. Habits stay until the next call,
- *          even across zkr_test_proxy_heal(). They have no effect with `raw`.
+ * @habits  a sum of enum zkr_test_habit, which replaces the earlier habits; 0 = none. Habits remain until the next
+ *          call, even across zkr_test_proxy_heal(). They have no effect with `raw`.
  *
- * Returns as zkr_test_proxy_cut(); ZKR_EINVAL also if @habits is no such sum, and for ZKR_TEST_REFUSES without an
+ * Returns as zkr_test_proxy_cut(); ZKR_EINVAL also if @habits is not such a sum, and for ZKR_TEST_REFUSES without an
  * operation to refuse.
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
@@ -267,7 +267,7 @@ ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
 ZKR_API int zkr_test_proxy_habits(zkr_test_proxy *p, int habits);
 
 /**
- * Return the counts of what has passed the proxy.
+ * Return the counts of the messages that have passed the proxy.
  *
  * @p     borrowed.
  * @out   receives the counts.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file test_server.h
- * Starts and stops servers and ensembles of your own. testing.h has the overview.
+ * Starting and stopping private servers and ensembles. testing.h gives an overview.
  */
 #ifndef ZKR_TEST_SERVER_H
 #define ZKR_TEST_SERVER_H
@@ -30,18 +30,18 @@ typedef struct zkr_test_server_options {
     int64_t sync_limit;     /**< syncLimit, in ticks; default 10 */
     int64_t
         container_check_ms; /**< interval of deletes of empty containers; default 60000 */
-    /** Not 0: wait for the disk at each write, as servers in production do. */
+    /** Not 0: wait for the disk at each write, like servers in production. */
     int64_t fsync;
-    const char *config; /**< more lines for zoo.cfg; NULL = none */
-    /** further arguments for Java, separated by spaces, together shorter than 256 bytes; NULL = none */
+    const char *config; /**< additional lines for zoo.cfg; NULL = none */
+    /** Additional arguments for Java, separated by spaces, together shorter than 256 bytes; NULL = none. */
     const char *jvm_arguments;
     /**
      * For ensembles: called for each pair of servers. Returns the port through which server @from reaches port @port of
-     * server @to: the port of a proxy with option `raw`. May be called again with other ports. Indexes start at 0. NULL
-     * = the servers connect directly.
+     * server @to, which is the port of a proxy with the option `raw`. May be called again with other ports. Indexes
+     * start at 0. NULL = the servers connect directly.
      */
     int (*link_port)(void *ctx, int from, int to, int port);
-    void *link_ctx; /**< for link_port */
+    void *link_ctx; /**< passed to link_port */
 } zkr_test_server_options;
 
 #define ZKR_TEST_SERVER_OPTIONS_INIT                                                   \
@@ -55,13 +55,13 @@ typedef struct zkr_test_server_options {
  * @out      on success, a server that is ready; end it with zkr_test_server_stop().
  * @options  NULL = defaults.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ENOANSWER (the server ended, for instance because a jar of
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ENOANSWER (the server ended, for example because a jar of
  * $ZKR_TEST_CLASSPATH is missing, or it was not ready within a minute; the message quotes its log), ZKR_ESYS (neither
- * $ZKR_TEST_CLASSPATH nor Debian's jar of ZooKeeper, no Java, no directory, no port, no process). After an error
- * nothing is left.
+ * $ZKR_TEST_CLASSPATH nor Debian's jar of ZooKeeper, no Java, no directory, no port, no process). After an error,
+ * nothing remains.
  *
  * Blocks:   yes, about a second.
- * Threads:  starts one, which lives as long as the server is needed.
+ * Threads:  starts one thread, which runs while the server is needed.
  * Cost:     a process of about 100 MB.
  * Curator:  TestingServer.   Since: 0.1.
  */
@@ -75,7 +75,7 @@ ZKR_API int zkr_test_server_start(zkr_test_server **out,
  *
  * Returns ZKR_OK, ZKR_EINVAL (no server, or stopped before), ZKR_ESTATE (one of an ensemble, or in a forked child).
  *
- * Blocks:   until the process is gone.   Threads:  any.
+ * Blocks:   until the process has ended.   Threads:  any.
  * Cost:     no request.
  * Curator:  TestingServer.close.   Since: 0.1.
  */
@@ -86,7 +86,7 @@ ZKR_API int zkr_test_server_stop(zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns the text, which lives as long as the server; NULL for NULL.
+ * Returns the text, which is valid until the server is stopped; NULL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -95,11 +95,11 @@ ZKR_API int zkr_test_server_stop(zkr_test_server *s);
 ZKR_API const char *zkr_test_server_host(const zkr_test_server *s);
 
 /**
- * The directory of a server, which has `zoo.cfg`, `log` and `data`.
+ * The directory of a server, which contains `zoo.cfg`, `log` and `data`.
  *
  * @s  borrowed.
  *
- * Returns the text, which lives as long as the server; NULL for NULL.
+ * Returns the text, which is valid until the server is stopped; NULL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -126,7 +126,7 @@ ZKR_API int zkr_test_server_pid(const zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, also if the server was frozen already; ZKR_EINVAL, ZKR_ESTATE (the server does not run, or in a
+ * Returns ZKR_OK, also if the server was already frozen; ZKR_EINVAL, ZKR_ESTATE (the server does not run, or in a
  * forked child).
  *
  * Blocks:   until it is frozen.   Threads:  any.
@@ -155,7 +155,7 @@ ZKR_API int zkr_test_server_thaw(zkr_test_server *s);
  *
  * Returns ZKR_OK, also if the server did not run; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   until the process is gone.   Threads:  any.
+ * Blocks:   until the process has ended.   Threads:  any.
  * Cost:     no request.
  * Curator:  TestingServer.stop.   Since: 0.1.
  */
@@ -165,14 +165,14 @@ ZKR_API int zkr_test_server_kill(zkr_test_server *s);
  * Kill a server if it runs, and start it again on the same port.
  *
  * @s     borrowed.
- * @wipe  not 0: delete its data first, and with them its sessions. Wipe a server of an ensemble only if the other
- *        running servers are a majority.
+ * @wipe  not 0: first delete its data, including its sessions. Wipe a server of an ensemble only if the other running
+ *        servers are a majority.
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOANSWER (the server was not ready within a minute; in an ensemble this needs a
- * majority), ZKR_ESYS, ZKR_ESTATE (in a forked child). After an error the server must still be stopped.
+ * majority), ZKR_ESYS, ZKR_ESTATE (in a forked child). After an error, the server must still be stopped.
  *
  * Blocks:   yes, about a second.
- * Threads:  starts one, which lives as long as the server is needed.
+ * Threads:  starts one thread, which runs while the server is needed.
  * Cost:     no request.
  * Curator:  TestingServer.restart.   Since: 0.1.
  */
@@ -188,7 +188,7 @@ ZKR_API int zkr_test_server_restart(zkr_test_server *s, int wipe);
  * Returns as zkr_test_server_start().
  *
  * Blocks:   yes, about two seconds.
- * Threads:  starts one, which lives as long as the ensemble is needed.
+ * Threads:  starts one thread, which runs while the ensemble is needed.
  * Cost:     @n processes.
  * Curator:  TestingCluster.   Since: 0.1.
  */
@@ -203,7 +203,7 @@ ZKR_API int zkr_test_ensemble_start(zkr_test_ensemble **out,
  *
  * Returns ZKR_OK, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   until the processes are gone.   Threads:  any.
+ * Blocks:   until the processes have ended.   Threads:  any.
  * Cost:     no request.
  * Curator:  TestingCluster.close.   Since: 0.1.
  */
@@ -214,7 +214,7 @@ ZKR_API int zkr_test_ensemble_stop(zkr_test_ensemble *e);
  *
  * @e  borrowed.
  *
- * Returns the text, which lives as long as the ensemble; NULL for NULL.
+ * Returns the text, which is valid until the ensemble is stopped; NULL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -246,7 +246,7 @@ ZKR_API zkr_test_server *zkr_test_ensemble_server(const zkr_test_ensemble *e,
  * Returns the index of the leader; ZKR_EINVAL, ZKR_ETIMEDOUT.
  *
  * Blocks:   yes.   Threads:  any.
- * Cost:     a four-letter word to each server, every 10 ms.
+ * Cost:     a four-letter command to each server, every 10 ms.
  * Curator:  TestingCluster.findConnectionInstance.   Since: 0.1.
  */
 ZKR_API int zkr_test_ensemble_leader(const zkr_test_ensemble *e, int64_t timeout_ms);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file version.h
- * The version of this library. This file is the only place of the number; the build reads it here.
+ * The version of this library. The number is only in this file, and the build reads it from here.
  *
- * Versions are semantic. Before 1.0 an incompatible change raises MINOR; from 1.0 on it raises MAJOR. The SONAME,
+ * Versions are semantic. Before 1.0, an incompatible change raises MINOR; from 1.0 on, it raises MAJOR. The SONAME,
  * libzkrecipes.so.0, numbers incompatible changes separately.
  */
 #ifndef ZKR_VERSION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file zkr.h
- * Everything but guard.h, which needs ZooKeeper's own header.
+ * All headers except guard.h, which needs ZooKeeper's own header.
  */
 #ifndef ZKR_ZKR_H
 #define ZKR_ZKR_H

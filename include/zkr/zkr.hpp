@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file zkr.hpp
- * The library for C++17 and later: values that clean up after themselves, durations of std::chrono, exceptions.
+ * The library for C++17 and later, with RAII classes, durations of std::chrono, and exceptions.
  *
- * Header only. The C headers explain everything that this header wraps. get() returns the C handle, for functions that
- * are not wrapped.
+ * This wrapper consists only of this header. The C headers describe the wrapped functions. get() returns the C handle,
+ * for functions that are not wrapped.
  *
- * **Errors** are exceptions of type zkr::error; their code() compares with std::errc, and with ZKR_E… codes through
- * zkr::make_error_code(). Destructors and unlock() throw nothing: release(), on_lost and valid_for() report a lost
- * hold.
+ * **Errors** are exceptions of type zkr::error. Their code() compares with std::errc, and with ZKR_E… codes through
+ * zkr::make_error_code(). Destructors and unlock() do not throw; release(), on_lost and valid_for() report a lost hold.
  *
  * **Callbacks** are std::functions and run on the client's dispatch thread. An exception that leaves a callback ends
- * the program, like one that leaves a std::thread, because a holder that cannot be notified of its loss must not go on.
+ * the program, as in a std::thread, because a holder that cannot be notified of its loss must not continue.
  *
- * **Lifetime.** A client must outlive all objects that were made with it, and a lock must outlive its holds.
+ * **Lifetime.** A client must outlive all objects that were created with it, and a lock must outlive its holds.
  */
 #ifndef ZKR_ZKR_HPP
 #define ZKR_ZKR_HPP
@@ -64,7 +63,7 @@ inline std::error_code make_error_code(int code) noexcept
     return {code, category()};
 }
 
-/** A call has failed. what() is the library's line for people: what happened, and what to do. */
+/** A failed call. what() returns the message of the library: what happened, and what to do. */
 class error : public std::system_error
 {
   public:
@@ -247,12 +246,12 @@ class client
     {
         return milliseconds(zkr_client_valid_for_ms(get()));
     }
-    /** Wait until all released nodes are confirmed gone. False: not in time. */
+    /** Wait until the deletion of all released nodes is confirmed. Returns false after the timeout. */
     bool flush(limit time)
     {
         return detail::obtained(zkr_client_flush(get(), time.ms));
     }
-    /** End the session, and wait until all nodes are confirmed gone. False: not in time. */
+    /** End the session, and wait until the deletion of all nodes is confirmed. Returns false after the timeout. */
     bool finish(limit time)
     {
         return detail::obtained(zkr_client_finish(get(), time.ms));
@@ -276,7 +275,7 @@ class lockable
     lockable &operator=(const lockable &) = delete;
 
     void lock() { (void)lock_robust(); }
-    /** lock(). True: options.robust is set, and the last holder ended without release. */
+    /** lock(). True: options.robust is set, and the last holder ended without a release. */
     bool lock_robust()
     {
         int rc = zkr_mutex_acquire(mutex_, ZKR_FOREVER);
@@ -286,7 +285,7 @@ class lockable
         return rc == ZKR_EOWNERDEAD;
     }
     bool try_lock() { return try_lock_for(milliseconds::zero()); }
-    /** False: held by another, or no server reported the holder in time. */
+    /** False: another contender holds the lock, or no server reported the holder in time. */
     bool try_lock_for(limit time)
     {
         return detail::obtained(zkr_mutex_acquire(mutex_, time.ms));
@@ -297,7 +296,7 @@ class lockable
         return try_lock_for(detail::until(deadline));
     }
     void unlock() noexcept { (void)zkr_mutex_release(mutex_); }
-    /** unlock() that throws: ZKR_ESESSION if the hold had been lost. Call std::unique_lock::release() first. */
+    /** An unlock() that throws: ZKR_ESESSION if the hold had been lost. Call std::unique_lock::release() first. */
     void release() { detail::must(zkr_mutex_release(mutex_)); }
 
     /** The remaining lease of the calling thread's hold. 0 = not surely held. */
@@ -323,7 +322,7 @@ struct mutex_options : detail::lock_options<zkr_mutex_options> {
     mutex_options() : lock_options(zkr_mutex_options ZKR_MUTEX_OPTIONS_INIT) {}
 };
 
-/** A fair, re-entrant mutex across threads, processes and hosts, for std::unique_lock and the like. */
+/** A fair, re-entrant mutex across threads, processes and hosts, for std::unique_lock and similar classes. */
 class mutex : public lockable
 {
   public:
@@ -344,7 +343,7 @@ struct shared_mutex_options : detail::lock_options<zkr_rwlock_options> {
     shared_mutex_options() : lock_options(zkr_rwlock_options ZKR_RWLOCK_OPTIONS_INIT) {}
 };
 
-/** A fair read-write lock. std::unique_lock and the like lock the writer, std::shared_lock locks the reader. */
+/** A fair read-write lock. std::unique_lock and similar classes lock the writer; std::shared_lock locks the reader. */
 class shared_mutex : public lockable
 {
   public:
@@ -391,7 +390,7 @@ class hold
         detail::must(
             zkr_ticket_wait(ticket, ZKR_FOREVER)); /* the request has the limit */
     }
-    /** Takes over a ticket, for instance of a semaphore or a multi-lock. */
+    /** Takes over a ticket, for example of a semaphore or a multi-lock. */
     explicit hold(zkr_ticket *ticket) noexcept : ticket_(ticket) {}
 
     /** The remaining lease. 0 = not surely held. */
@@ -405,7 +404,7 @@ class hold
     }
     std::int64_t pass() const { return detail::token_of(zkr_ticket_pass, get()); }
     std::string node() const { return detail::text_of(zkr_ticket_node, get()); }
-    /** Release now. Throws with ZKR_ESESSION if the hold had been lost, which the destructor cannot report. */
+    /** Release now. Throws with ZKR_ESESSION if the hold had been lost; the destructor cannot report this. */
     void release() { detail::must(zkr_ticket_release(get())); }
     zkr_ticket *get() const noexcept { return ticket_.get(); }
 
@@ -483,7 +482,7 @@ class leader_latch
         detail::must(zkr_leader_latch_stop(latch_, notify ? ZKR_LATCH_NOTIFY
                                                           : ZKR_LATCH_SILENT));
     }
-    /** Set whether the latch may lead. An unfit latch is no candidate. */
+    /** Set whether the latch may lead. An unfit latch is not a candidate. */
     void set_fit(bool fit) { detail::must(zkr_leader_latch_set_fit(latch_, fit)); }
     /** Wait until the latch leads. False: not in time. */
     bool await(limit time)
@@ -494,17 +493,18 @@ class leader_latch
     {
         return zkr_leader_latch_has_leadership(latch_);
     }
-    /** The time from now for which the latch surely leads in the term with this token. 0 = it does not. */
+    /** The time from now for which the latch surely leads in the term with this token. 0 = does not surely lead. */
     milliseconds valid_for(std::int64_t fencing_token) const noexcept
     {
         return milliseconds(zkr_leader_latch_term_valid_for_ms(latch_, fencing_token));
     }
-    /** The time from now for which the latch surely leads, in any term. 0 = does not surely lead, or on_loss has not returned yet. */
+    /** The time from now for which the latch surely leads, in any term. 0 = does not surely lead, or on_loss has not
+     * returned yet. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
     }
-    /** The token of the current term. Call this when the work of the term begins. */
+    /** The token of the current term. Call this function when the work of the term begins. */
     std::int64_t fencing_token() const
     {
         return detail::token_of(zkr_leader_latch_fencing_token, latch_);
