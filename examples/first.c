@@ -14,9 +14,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", zkr_last_error()->message);
         return 1;
     }
-    if (zkr_mutex_valid_for_ms(mutex) > 100) /* before what cannot be undone */
+    if (zkr_mutex_valid_for_ms(mutex) > 100) /* before a step that cannot be undone */
         puts("held by this thread, and by nobody else anywhere");
-    int rc = zkr_mutex_release(mutex); /* ZKR_ESESSION: it had been lost meanwhile */
+    int rc = zkr_mutex_release(mutex); /* ZKR_ESESSION: the lock was lost */
     zkr_mutex_destroy(mutex);
     zkr_client_close(client);
     return rc == ZKR_OK ? 0 : 1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""lock.py [SERVERS PATH]: takes a mutex from Python. cffi reads the C header as it is."""
+"""lock.py [SERVERS PATH]: acquires a mutex from Python. cffi reads the unchanged C header."""
 import subprocess
 import sys
 

@@ -67,7 +67,7 @@ static void use_a_ticket(zkr_mutex *mutex)
     zkr_ticket *ticket = NULL; /* the next call returns at once */
     zkr_mutex_request(mutex, ZKR_FOREVER, on_ticket, NULL, &ticket);
     run_the_loop(ticket);
-    zkr_ticket_release(ticket); /* on any thread; one that waits leaves the queue */
+    zkr_ticket_release(ticket); /* on any thread; a waiting ticket leaves the queue */
     zkr_ticket_destroy(ticket);
 }
 
@@ -120,7 +120,7 @@ static void lock_several(zkr_client *client)
 
 static void run_the_next_job(zkr_leader_latch *latch, int64_t token)
 {
-    enum { JOB_MS = 50 }; /* the job takes no longer */
+    enum { JOB_MS = 50 }; /* the longest time of the job */
     if (zkr_leader_latch_term_valid_for_ms(latch, token) > JOB_MS)
         work();
 }
@@ -157,7 +157,7 @@ static int open_with_tls(zkr_client **client)
 static int open_guarded(zkr_client **client, const char *servers)
 {
     zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
-    options.guardian = ZKR_GUARDIAN_TRY; /* or ..._REQUIRED: it must have one */
+    options.guardian = ZKR_GUARDIAN_TRY; /* ..._REQUIRED fails without a guardian */
     return zkr_client_open(client, servers, &options);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * raii SERVERS PATH N: N pieces of work under the lock at PATH, in C++17. The hold is a value: its
- * scope ends it, it can be moved to another thread, and what goes wrong is an exception. It
- * says "work I token TOKEN" for each.
+ * raii SERVERS PATH N: N pieces of work under the lock at PATH, in C++17. The hold is a value: the end
+ * of its scope releases it, and it can be moved to another thread. Errors are exceptions. The program
+ * prints "work I token TOKEN" for each piece.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -15,11 +15,11 @@ using namespace std::chrono_literals;
 
 static void work(int i, zkr::hold hold)
 {
-    if (hold.valid_for() > 20ms) { /* a write to a store that checks the token */
+    if (hold.valid_for() > 20ms) { /* or write to a store that checks the token */
         std::printf("work %d token %lld\n", i,
                     static_cast<long long>(hold.fencing_token()));
     }
-    hold.release(); /* the end of the scope would not say that it had been lost */
+    hold.release(); /* reports a loss; the end of the scope would not */
 }
 
 static void by_a_thread(zkr::mutex &mutex)
@@ -39,7 +39,7 @@ try {
     zkr::client client(argv[1]);
     zkr::mutex mutex(client, argv[2]);
     for (int i = 0; i < std::atoi(argv[3]); i++) {
-        /* This thread waits, and another one works. */
+        /* This thread waits, and another thread works. */
         zkr::hold hold(mutex, 30s);
         std::async(std::launch::async, work, i, std::move(hold)).get();
     }

@@ -24,18 +24,18 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"`zkr_mutex`, a thread", "mutex", OURS, "mutex", true, NULL},
-    {"`zkr_mutex`, a ticket", "ticket", OURS, "ticket", true, NULL},
+    {"`zkr_mutex`, by a thread", "mutex", OURS, "mutex", true, NULL},
+    {"`zkr_mutex`, by a ticket", "ticket", OURS, "ticket", true, NULL},
     {"`zkr lock`", "`zkr`", COMMAND, "lock", true, NULL},
     {"Curator `InterProcessMutex`", "Curator", CURATOR, "mutex", true, NULL},
     {"go-zookeeper `Lock`", "Go", GO, "lock", true, NULL},
-    {"kazoo `CuratorLock`, below", "kazoo, below", KAZOO, "subclass", true, NULL},
-    {"kazoo `Lock` with `extra_lock_patterns=[\"-lock-\"]`", "kazoo, patterns", KAZOO,
+    {"kazoo `CuratorLock` (below)", "kazoo (below)", KAZOO, "subclass", true, NULL},
+    {"kazoo `Lock` with `extra_lock_patterns=[\"-lock-\"]`", "kazoo (patterns)", KAZOO,
      "patterns", false, "kazoo uses this path"},
-    {"kazoo `Lock` as it comes", "kazoo", KAZOO, "plain", false,
+    {"kazoo `Lock` without options", "kazoo", KAZOO, "plain", false,
      "kazoo uses this path"},
-    {"`zkr_rwlock`, its writer", "rwlock", OURS, "write", false, "read-write lock"},
-    {"Curator `InterProcessReadWriteLock`, its writer", "Curator RW", CURATOR, "write",
+    {"writer of `zkr_rwlock`", "rwlock", OURS, "write", false, "read-write lock"},
+    {"writer of Curator `InterProcessReadWriteLock`", "Curator RW", CURATOR, "write",
      false, "read-write lock"},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -192,7 +192,7 @@ static void copy_cell(const char *start, int column, char *cell, size_t size)
 
 ZKT_CASE(the_table_has_these_columns)
 {
-    char line[512] = "| holds, and then comes |", rule[128] = "|---|";
+    char line[512] = "| holder |", rule[128] = "|---|";
     for (int i = 0; i < KINDS; i++) {
         size_t len = strlen(line);
         (void)snprintf(line + len, sizeof(line) - len, " %s |", kinds[i].column);
@@ -200,7 +200,7 @@ ZKT_CASE(the_table_has_these_columns)
     }
     (void)strcat(line, "\n");
     (void)strcat(rule, "\n");
-    compare("| holds,", line);
+    compare("| holder", line);
     compare("|---", rule);
 }
 
