@@ -58,7 +58,7 @@ def look_for(peers, programs):
         why = peer.what_is_missing(programs)
         if why:
             missing[peer] = why
-            say(f"missing: {peer.name}, for want of {why}")
+            say(f"missing: {peer.name}, which needs {why}")
     return [peer for peer in peers if peer not in missing], missing
 
 
@@ -81,7 +81,7 @@ def measure_all(lab, peers, scenarios, tools, words):
         if all(row.left_out for row in rows):
             continue
         if lab.time_is_up():
-            words.append(f"Left out, as the time was over: {scenario.title}.")
+            words.append(f"Omitted for lack of time: {scenario.title}.")
             say(words[-1])
             continue
         say(f"[{number}/{len(scenarios)}, {time.monotonic() - begin:.0f} s] {scenario.title}")
@@ -105,7 +105,7 @@ def publish(options, results, missing, words):
                  *report.missing_lines(missing)]
         if "throughput" in plots:
             shutil.copy(os.path.join(out, "throughput.svg"), place)
-            shown += ["![Locks a second by the number of processes](bench/results/throughput.svg)",
+            shown += ["![Locks per second by number of processes](bench/results/throughput.svg)",
                       ""]
         shutil.copy(os.path.join(out, "table.md"), place)
         report.put_into_readme(os.path.join(ROOT, "README.md"), shown)

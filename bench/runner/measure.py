@@ -44,7 +44,7 @@ def in_turn(lab, rows, count, once):
         lab.random.shuffle(order)
         for row in order:
             if number > 0 and lab.time_is_up():
-                row.notes.append(f"{number} rounds of {count}: the time was over")
+                row.notes.append(f"{number} of {count} rounds, for lack of time")
                 continue
             with troubles(row):
                 once(row)
@@ -371,20 +371,20 @@ NEEDS = {"cycle": "cycle", "stock": "cycle", "drain": "once", "try": "try", "fai
 def why_not(peer, scenario):
     """Why a peer does not take part, or None."""
     if "die" in peer.works and scenario.kind != "failover":
-        return "they differ in how soon a killed holder is followed"
+        return "because they differ only after a kill of the holder"
     if NEEDS[scenario.kind] not in (*peer.works, "hold" if "die" in peer.works else "") or \
             peer.alone and (scenario.kind != "cycle" or scenario.contenders > 1):
-        return "they have none"
+        return "because they have no such operation"
     if scenario.lock not in peer.locks:
-        return "as their drivers know mutexes only"
+        return "because their drivers support only mutexes"
     if scenario.kind == "command" and peer.key not in ("zkr", "curator", "etcd", "flock"):
-        return "they have no command"
+        return "because they have no command"
     if scenario.delay_ms and peer.servers == "files":
-        return "they need no network"
+        return "because they need no network"
     if scenario.kind == "idle" and peer.servers != "zookeeper":
-        return "as only ZooKeeper counts requests"
+        return "because only ZooKeeper counts requests"
     if scenario.count > peer.most_waiters:
-        return f"as {peer.most_waiters} threads or connections have to do"
+        return f"because they are limited to {peer.most_waiters} threads or connections"
     return None
 
 

@@ -69,25 +69,25 @@ def worst(name):
 WAIT = [(f"wait, {label} (us)", lambda row, ours, share=share: figures.at(waits(row), share))
         for label, share in zip(("median", "p90", "p99"), SHARES)]
 COLUMNS = {
-    "cycle": [("a second", lambda row, ours: rate(row)), ("zkrecipes / it", ratio), *WAIT,
+    "cycle": [("per second", lambda row, ours: rate(row)), ("zkrecipes / peer", ratio), *WAIT,
               ("hand-over (us)", lambda row, ours: handover(row)),
               ("least / most", lambda row, ours: fairness(row)),
               ("client CPU (us)", lambda row, ours: figures.median(row.cpu)),
               ("packets to the servers", lambda row, ours: figures.median(row.to)),
               ("from them", lambda row, ours: figures.median(row.back))],
-    "stock": [("sold out (ms)", value("sold")), ("a second", lambda row, ours: rate(row)),
+    "stock": [("sold out (ms)", value("sold")), ("per second", lambda row, ours: rate(row)),
               ("least / most", lambda row, ours: fairness(row))],
     "drain": [("drained (ms)", value("drained")),
               ("hand-over (us)", lambda row, ours: handover(row)),
-              ("joined (ms)", value("joined")), ("bytes a hand-over", value("bytes")),
-              ("KiB a waiter", value("memory"))],
+              ("joined (ms)", value("joined")), ("bytes per hand-over", value("bytes")),
+              ("KiB per waiter", value("memory"))],
     "try": [("median (us)", lambda row, ours: figures.at(waits(row), 0.5)),
             ("p99 (us)", lambda row, ours: figures.at(waits(row), 0.99))],
     "failover": [("after a clean stop (ms)", value("stop")),
                  ("after a kill (ms)", value("kill")),
                  ("p90 of 50 kills (ms)", worst("kill"))],
-    "idle": [("requests a second", value("requests")), ("client CPU (ms a second)", value("cpu"))],
-    "command": [("runs a second, one", value("one")), ("eight at once", value("eight"))],
+    "idle": [("requests per second", value("requests")), ("client CPU (ms per second)", value("cpu"))],
+    "command": [("runs per second, one", value("one")), ("eight at once", value("eight"))],
 }
 
 
@@ -119,7 +119,7 @@ def left_out_lines(rows):
     for row in rows:
         if row.left_out and not row.peer.alone and "die" not in row.peer.works:
             why.setdefault(row.left_out, []).append(row.peer.name)
-    return ["", *(f"Left out, {reason}: {', '.join(names)}." for reason, names in why.items())] \
+    return ["", *(f"Omitted, {reason}: {', '.join(names)}." for reason, names in why.items())] \
         if why else []
 
 
@@ -154,15 +154,15 @@ def target_lines(results):
 
 
 def missing_lines(missing):
-    return [f"Missing: **{peer.name}**, for want of {why}." for peer, why in missing.items()]
+    return [f"Missing: **{peer.name}**, which needs {why}." for peer, why in missing.items()]
 
 
 def summary(results, missing):
     """Each peer on a line: what it promises, and the figures that most look for."""
     picks = [("free", "free, lock and unlock (us)",
               lambda row: 1e6 / rate(row) if rate(row) else None),
-             ("processes8", "8 processes (a second)", rate),
-             ("processes8", "least / most of them", fairness),
+             ("processes8", "8 processes (per second)", rate),
+             ("processes8", "8 processes, least / most", fairness),
              ("failover", "after a kill (ms)", lambda row: value("kill")(row, None)),
              ("failover30", "after a kill, leases of 30 s (ms)",
               lambda row: value("kill")(row, None))]
@@ -180,7 +180,7 @@ def summary(results, missing):
         elif not any(key[1] == peer.key for key in by_peer):
             continue
         body.append([peer.name, *cells, peer.survives, peer.fair, peer.fencing, peer.loss])
-    head = ["", *(title for _, title, _ in picks), "survives a server", "fair", "fencing token",
+    head = ["", *(title for _, title, _ in picks), "survives the loss of a server", "fair", "fencing token",
             "loss is known in time"]
     return lines_of(head, body)
 
@@ -268,7 +268,7 @@ def write_plots(directory, results):
                     ["set logscale x"],
                     [(row.peer.name, distribution(row)) for row in by_key.get("free", [])
                      if not row.void]),
-        "throughput": ("One lock, wanted by many processes", ("processes", "locks a second"),
+        "throughput": ("One lock, wanted by many processes", ("processes", "locks per second"),
                        ["set logscale xy", "set xtics (1, 2, 8, 32)", "set xrange [0.8:40]"],
                        by_size(results, contenders, rate)),
         "handover": ("Hand-over, by waiters", ("waiters", "microseconds"),

@@ -136,7 +136,7 @@ class RunnerTest(unittest.TestCase):
         missing = {gone: "/no/such/file"}
         path = os.path.join(self.room.name, "table.md")
         lines = report.write_tables(path, [], missing, ["about"])
-        self.assertIn("Missing: **Gone 1.0**, for want of /no/such/file.", lines)
+        self.assertIn("Missing: **Gone 1.0**, which needs /no/such/file.", lines)
         report.write_json(path, [], missing, [])
         with open(path, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["missing"], {"gone": "/no/such/file"})
