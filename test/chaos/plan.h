@@ -30,7 +30,7 @@
     X(LIMITS_CHANGED, "limits changed at restart", 200, 800)                           \
     X(SERVER_MOVED, "server moved", 1500, 4000)                                        \
     X(PARENT_DELETED, "empty lock path deleted", 4000, 5000)                           \
-    X(HOLDER_DELETED, "holder's node deleted by hand", 2000, 3000)                     \
+    X(HOLDER_DELETED, "holder's node deleted from outside", 2000, 3000)                \
     X(HOLDER_REPLACED, "holder's node replaced by another's", 1500, 3000)              \
     X(FORBIDDEN, "permissions taken away", 1500, 4000)                                 \
     X(WALL_STEPPED, "wall clocks stepped", 1500, 4000)                                 \

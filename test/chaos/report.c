@@ -106,25 +106,25 @@ static void counts(const struct zkc_outcome_text *o)
     number("of these, tickets released while they waited", v->tickets_canceled);
     number("acquires refused (no connection)", v->refused);
     number("guarded writes", v->count[ZKC_GUARD_OK]);
-    number("guarded writes without answer",
+    number("guarded writes without an answer",
            v->count[ZKC_GUARD_TRY] - v->count[ZKC_GUARD_OK] - v->count[ZKC_GUARD_NO]);
     number("fenced updates", v->count[ZKC_STORE] - v->store_refused);
     number("fenced updates refused by token", v->store_refused);
     number("unfenced updates", writes);
     number("unfenced updates lost (not a violation)", lost);
-    number("unfenced writes by a holder of the past", late);
-    duration("the latest of these, after the next holder's first", late_ns);
+    number("unfenced writes by a former holder", late);
+    duration("the latest of these, after the first write of the next holder", late_ns);
 }
 
 static void figures(const struct zkc_verdict *v)
 {
     duration("longest unavailability", v->unavailable);
     duration("hand-over, median", v->hand_over_median);
-    duration("hand-over, 99 of 100 within", v->hand_over_99);
+    duration("hand-over, 99th percentile", v->hand_over_99);
     duration("hand-over, longest", v->hand_over_max);
-    duration("acquire behind its deadline, longest", v->late);
-    duration("client not run by the machine, longest", v->stalled);
-    duration("node deleted by hand: sure until, longest", v->noticed);
+    duration("acquire after its deadline, longest", v->late);
+    duration("client not scheduled by the machine, longest", v->stalled);
+    duration("node deleted from outside: sure until, longest", v->noticed);
     duration("all threads had all locks after the nemesis", v->calm);
 }
 

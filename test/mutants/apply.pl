@@ -116,7 +116,7 @@ fail('usage: apply.pl COPY MUTANT... | -n COPY [MUTANT...] | --tell [MUTANT...] 
 parse($_) for bsd_glob(dirname(__FILE__) . '/*.mutants');
 
 if ($mode eq '--faults') {
-    print "| fault | found by | seen today by | mutant |\n|---|---|---|---|\n";
+    print "| fault | found by | detected today by | mutant |\n|---|---|---|---|\n";
     print map { row_of($_) } sort { $mutants{$a}{found} cmp $mutants{$b}{found} } grep { $mutants{$_}{found} }
         chosen(@ARGV);
     exit;
