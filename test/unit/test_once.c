@@ -24,8 +24,9 @@ ZKT_UNIT_CASE(a_path_that_nobody_else_used_can_have_a_record)
 ZKT_UNIT_CASE(a_path_of_others_cannot)
 {
     static const char used[] =
-        "others have used it, so servers may remove it when it is empty";
-    static const char data[] = "it has data of others, which the record would replace";
+        "it has been used without a record, so servers may remove it when it is empty";
+    static const char data[] =
+        "it contains data of another program, which the record would replace";
     assert_string_equal(fault_of("", 0, "0000000001"), used);
     assert_string_equal(fault_of("", 0, "1000000000"), used);
     assert_string_equal(fault_of("", 0, "-2147483648"), used);
