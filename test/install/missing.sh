@@ -63,17 +63,32 @@ version 3.8.0
     refuses libzookeeper-mt-dev $zookeeper $uthash "-DZooKeeper_LIBRARY=$work/zk/lib/libzookeeper_st.so"
     grep -q "libzookeeper_st.so is single-threaded" "$work/out" || complain 'does not say that it has no threads'
 
-    # As CMake's build of it, vcpkg and Conan install it.
-    mkdir -p "$work/vcpkg/lib"
-    cp -R "$work/zk/include" "$work/vcpkg"
-    cp "$work/zk/lib/libzookeeper_mt.so" "$work/vcpkg/lib/libzookeeper.a"
-    : >"$work/vcpkg/lib/libhashtable.a"
-    configure $uthash -DPERL_EXECUTABLE=OFF -DZooKeeper_ROOT="$work/vcpkg" -DCMAKE_FIND_ROOT_PATH="$work" \
-        -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=BOTH -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=BOTH
-    [ "$status" -eq 0 ] || complain 'does not find libzookeeper.a of vcpkg'
-    grep -q "ZooKeeper_LIBRARY:FILEPATH=$work/vcpkg/lib/libzookeeper.a" "$work/build/CMakeCache.txt" ||
-        complain 'finds another libzookeeper'
-    grep -rq hashtable "$work/build/zkrecipes.pc" || complain 'pkg-config would leave hashtable out'
+    # As vcpkg installs it, and as Conan does.
+    finds() { # MANAGER HASHTABLE HEADERS [ARGUMENT...]
+        mkdir -p "$work/$1/lib" "$work/$1/$3"
+        cp "$work/zk/include/zookeeper/"* "$work/$1/$3"
+        cp "$work/zk/lib/libzookeeper_mt.so" "$work/$1/lib/libzookeeper.a"
+        manager=$1 hashtable=$2
+        shift 3
+        : >"$work/$manager/lib/lib$hashtable.a"
+        configure "$@" $uthash -DPERL_EXECUTABLE=OFF -DZooKeeper_ROOT="$work/$manager" -DCMAKE_FIND_ROOT_PATH="$work" \
+            -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=BOTH -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=BOTH
+        [ "$status" -eq 0 ] || complain "does not find libzookeeper.a of $manager"
+        grep -q "ZooKeeper_LIBRARY:FILEPATH=$work/$manager/lib/libzookeeper.a" "$work/build/CMakeCache.txt" ||
+            complain 'finds another libzookeeper'
+        grep -q -e "-l$hashtable " "$work/build/zkrecipes.pc" || complain 'pkg-config would leave hashtable out'
+    }
+    forward=$work/build/CMakeFiles/ZooKeeper-headers
+    finds vcpkg zookeeper_hashtable include/zookeeper
+    [ ! -e "$forward" ] || complain 'forwards headers without need'
+    finds conan hashtable include
+    grep -q '^#include <zookeeper.h>$' "$forward/zookeeper/zookeeper.h" || complain 'forwards no headers'
+    ! grep -q -e -lssl "$work/build/zkrecipes.pc" || complain 'wants OpenSSL without need'
+    touch "$work/zk/lib/libssl.so" "$work/zk/lib/libcrypto.so"
+    printf 'SSL_CTX_new\0' >>"$work/zk/lib/libzookeeper_mt.so"
+    finds conan hashtable include -DOPENSSL_INCLUDE_DIR="$work/zk/include" \
+        -DOPENSSL_SSL_LIBRARY="$work/zk/lib/libssl.so" -DOPENSSL_CRYPTO_LIBRARY="$work/zk/lib/libcrypto.so"
+    grep -q -e '-lssl -lcrypto' "$work/build/zkrecipes.pc" || complain 'pkg-config would leave OpenSSL out'
 
     # With all of it no test package is looked for, and what is built is said.
     version 3.8.0
