@@ -19,6 +19,7 @@ case $heading in
 *unreleased*) same CHANGELOG.md "$heading" "$version (unreleased)" ;;
 *) same CHANGELOG.md "$heading" "$version ($day)" ;;
 esac
+same tools/ports/vcpkg "$(sed -n 's/^  "version": "\(.*\)",$/\1/p' tools/ports/vcpkg/zkrecipes/vcpkg.json)" "$version"
 same debian/changelog "$(sed -n '1s/^zkrecipes (\(.*\)) .*/\1/p' debian/changelog)" "$version"
 same debian/changelog "$(sed -n '/^ -- /{s/.*>  //p;q}' debian/changelog)" \
     "$(LC_ALL=C date -u -d "$day" '+%a, %d %b %Y %H:%M:%S +0000')"

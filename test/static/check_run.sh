@@ -12,7 +12,7 @@ failed=0
 
 tree=$tmp/tree
 mkdir -p "$tree/test/fuzz" "$tree/test/proof" "$tree/lib" "$tree/build/plain" "$tree/bench" "$tree/docker"
-cp -R "$root/run" "$root/tools" "$tree" && rm -r "$tree/tools/zkr"
+cp -R "$root/run" "$root/tools" "$tree" && rm -r "$tree/tools/zkr" "$tree/tools/ports"
 echo 'echo "did: bench $*"' >"$tree/bench/run.sh"
 echo 'echo "did: cluster $*"' >"$tree/docker/cluster.sh"
 echo 'echo "did: contracts"' >"$tree/test/proof/code.sh"

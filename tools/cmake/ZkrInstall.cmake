@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zkrecipes")
 
-install(TARGETS zkrecipes zkrecipes_static zkrecipes_testing
+install(TARGETS ${ZKR_LIBRARIES} zkrecipes_testing
     EXPORT zkrecipesTargets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib NAMELINK_COMPONENT dev
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
