@@ -497,7 +497,8 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     if (!k->keeps_place) {
         return zkr__lose(k, e, ZKR_LOST_LEASE);
     }
-    if (k->told != 0) { /* read our node, which may still contain the request */
+    /* Read our node, which may still contain the request, unless a get in flight will show it. */
+    if (k->told != 0 && k->own != ZKR__OWN_ASKED) {
         k->own = ZKR__OWN_NONE;
     }
     return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;

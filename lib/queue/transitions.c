@@ -187,12 +187,20 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
     }
     bool unproved = k->own == ZKR__OWN_UNPROVED;
     if (unproved) {
-        k->own = e->ours ? ZKR__OWN_NONE : ZKR__OWN_ASKED;
+        k->own = e->ours || !e->connected ? ZKR__OWN_NONE : ZKR__OWN_ASKED;
     }
     /* The get will show whether the node is still ours. */
     if (k->own == ZKR__OWN_ASKED) {
         k->phase = ZKR__CONFIRMING;
         return unproved ? ZKR__DO_CHECK_OWN : 0;
+    }
+    /*
+     * A request sent when the connection had just broken is answered on the next connection, which may be before
+     * ZKR__EV_CONNECTED. If our node has changed meanwhile, it may be another session's, and only a get shows that.
+     */
+    bool unsure = unproved ? !e->ours : k->version < 0;
+    if (!e->connected && k->own == ZKR__OWN_NONE && unsure) {
+        return zkr__enter(k, e, proved ? k->phase : ZKR__LISTING);
     }
     if (proved && !e->sure) {
         return pause_until(k, k->phase, ZKR__DO_PACE);
@@ -294,20 +302,22 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
     k->revocation = e->revocation; /* reported now, or with the grant */
-    return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
-           : k->phase == ZKR__HELD     ? zkr__heed(k, e)
-                                       : 0;
+    if (k->phase == ZKR__CONFIRMING) {
+        return zkr__grant(k, e);
+    }
+    unsigned later = e->checked ? zkr__look_later(k) : 0;
+    return later | (k->phase == ZKR__HELD ? zkr__heed(k, e) : 0);
 }
 
 /*
  * The client may not read our node, or the server is too busy. The hold stays, because the session is alive. Ask which
  * session owns the node (ZOOKEEPER-2590), and try to watch the node again later.
  */
-static unsigned unseen(struct zkr__claim_state *k)
+static unsigned unseen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->own = ZKR__OWN_NONE;
     k->refusals++;
-    return ZKR__DO_ASK_OWNER | ZKR__DO_LOOK_LATER;
+    return ZKR__DO_LOOK_LATER | (e->connected ? ZKR__DO_ASK_OWNER : 0);
 }
 
 unsigned zkr__on_own_unchecked(struct zkr__claim_state *k,
@@ -318,7 +328,7 @@ unsigned zkr__on_own_unchecked(struct zkr__claim_state *k,
     }
     k->unchecked = true;
     return k->own == ZKR__OWN_ASKED ? 0 /* the get in flight will show the node */
-                                    : unseen(k);
+                                    : unseen(k, e);
 }
 
 unsigned zkr__on_got_owner(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -345,7 +355,7 @@ unsigned zkr__on_got_own(struct zkr__claim_state *k, const struct zkr__claim_eve
     k->own = ZKR__OWN_NONE;
     enum zkr__phase stage = zkr__claim_stage(k);
     if (stage == ZKR__HELD) {
-        return zkr__worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k);
+        return zkr__worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k, e);
     }
     bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
     return zkr__retry_or_fail(k, e, again ? stage : ZKR__LISTING);

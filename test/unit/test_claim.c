@@ -110,6 +110,8 @@ static const char *const examples[] = {
         "ahead-gone > CONFIRMING; got-own ours > HELD notify",
     /* A list that proves the owner needs no look. */
     "DEEPER: ahead-gone > LISTING list; listed found ours first > HELD quiet notify",
+    "DEEPER: ahead-gone > LISTING list; listed found first down > PAUSED-LISTING; connected > LISTING get-own list",
+    "DEEPER: ahead-gone > LISTING list; listed found ours first down > HELD quiet notify",
     "DEEPER: ahead-gone > LISTING list; listed unsure found ours first > PROVING get-own prove; proved > CONFIRMING; "
         "got-own ours > HELD notify",
     "DEEPER: ahead-gone > LISTING list; listed unsure found first > CONFIRMING check-own; "
@@ -126,6 +128,13 @@ static const char *const examples[] = {
         "got-own ENONODE > CREATING create step-aside anew",
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
     "PROVING: got-own > CREATING create let-look anew",
+    /* An answer on the next connection, of which the claim has not heard: the node may be another one by then. */
+    "PROVING: got-own ours > same; own-changed down > same; proved down > PAUSED-PROVING; "
+        "connected > PROVING get-own prove",
+    "PAUSED-LISTING: pause-over > LISTING get-own list; got-own ours > same; own-changed down > same; "
+        "listed found first down > PAUSED-LISTING",
+    "READY: quiet > READY get-own; got-own ours > same; own-changed down > same; all-ready down > PAUSED-LISTING",
+    "PROVING: got-own ours > same; proved down > HELD notify",
     "PROVING: proved > CONFIRMING; got-own ours > HELD notify",
     "keeps-place HELD: lease-over unsure > DOUBTED get-own prove count-loss notify; "
         "got-own EZK-127 > PAUSED-DOUBTED retry anew; pause-over > DOUBTED get-own prove",
