@@ -42,6 +42,7 @@ struct run {
     struct lane lanes[LANES];
     size_t read; /* records so far */
     struct measure measure;
+    int walls;            /* how often a wall clock that was off was read */
     int64_t cut, stopped; /* hand-overs that came of it */
     struct zkc_gaps gaps;
     const char *stuck;
@@ -98,11 +99,23 @@ static bool start_servers(struct run *run)
         run->stuck = "no libfaketime";
         return false;
     }
+    for (int i = 0; i < SKEWED; i++) {
+        run->stage.hosts[i] = zkt_bad_host(zkt_server_dir(server(run, i)));
+    }
     restart(run, SKEWED);
     if (!wait_leader(run) || !make_leader(run)) {
         run->stuck = "the server whose clock is off does not lead";
     }
     return run->stuck == NULL;
+}
+
+/* Wall clocks of the contenders and of the other servers: they change nothing. */
+static void step_walls(struct run *run, long long ahead_s)
+{
+    for (int i = 0; i < SKEWED; i++) {
+        atomic_store(&run->stage.hosts[i]->wall_s, ahead_s);
+    }
+    atomic_store(&run->stage.control->wall_s, ahead_s);
 }
 
 /* ---- the leader's clock -------------------------------------------------------------- */
@@ -245,7 +258,9 @@ static bool wait_ready(struct run *run)
 static bool strike(struct run *run, uint64_t *random, int struck[LANES])
 {
     for (int i = 0; i < LANES; i++) {
+        static const long long steps[LANES] = {3600, -3600, 2, -2, 86400, -60};
         struct lane *l = &run->lanes[i];
+        step_walls(run, steps[i]);
         if (!zkc_stage_pass(&run->stage, zkc_between(random, 0, ZKC_CLOCKS_TICK_MS))) {
             return false;
         }
@@ -321,6 +336,7 @@ static void rounds(struct run *run)
             return;
         }
         heal(run);
+        step_walls(run, 0);
         if (!still_leads(run)) {
             begin_measure(run);
         }
@@ -367,6 +383,9 @@ static void judge_clock(struct run *run)
     if (run->cut == 0 || run->stopped == 0) {
         zkc_bad_add(&run->verdict, ZKC_BAD_NO_MOVES, "nobody was cut off, or stopped");
     }
+    if (run->walls == 0) {
+        zkc_bad_add(&run->verdict, ZKC_BAD_NO_MOVES, "no wall clock jumped");
+    }
 }
 
 static void report(const struct run *run)
@@ -383,6 +402,8 @@ static void report(const struct run *run)
                  "locks that changed hands: holder cut off", run->cut);
     (void)printf("| %-56s | %10" PRId64 " |\n", "holder stopped until then",
                  run->stopped);
+    (void)printf("| %-56s | %10d |\n", "reads of a wall clock that had jumped",
+                 run->walls);
     (void)printf("| %-56s | %8.3f s |\n",
                  "from the end of a claim to the next hold, shortest",
                  S(run->gaps.shortest));
@@ -397,6 +418,7 @@ static int conclude(struct run *run)
 {
     char why[512];
     end_contenders(run);
+    run->walls = atomic_load(&run->stage.control->told);
     zkc_stage_end(&run->stage);
     int status = zkc_signaled != 0 ? 128 + zkc_signaled : 0;
     if (status == 0) {

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "contender.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <zkr/zkr.h>
 
 #include "control.h"
 #include "record.h"
 #include "util.h"
+#include "wall.h"
 
 enum { ASK_MS = 50, WAIT_MS = 60000 };
 
@@ -71,6 +75,21 @@ static void hold_once(struct contender *c)
     put(c, &r);
 }
 
+/* The wall clock of this process is that of the run. */
+static void share_wall(const char *dir)
+{
+    char file[256];
+    (void)snprintf(file, sizeof file, "%s/%s", dir, ZKC_CONTROL_FILE);
+    int fd = open(file, O_RDWR | O_CLOEXEC);
+    void *memory = mmap(NULL, sizeof(struct zkc_control), PROT_READ | PROT_WRITE,
+                        MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        zkt_fail("%s cannot be mapped", file);
+    }
+    (void)close(fd);
+    zkc_wall_begin(memory);
+}
+
 int zkc_contender_run(char **argv)
 {
     struct contender c = {.path = atoi(argv[2]), .process = atoi(argv[3])};
@@ -78,6 +97,7 @@ int zkc_contender_run(char **argv)
     char text[256];
     (void)snprintf(text, sizeof text, "%s/%s", argv[0], ZKC_HISTORY_FILE);
     c.history = zkc_history_open(text);
+    share_wall(argv[0]);
     o.session_timeout_ms = ZKC_CLOCKS_SESSION_MS;
     o.server_tick_ms = ZKC_CLOCKS_TICK_MS;
     o.lease_margin_ppm = strtoll(argv[4], NULL, 10);
