@@ -177,13 +177,18 @@ static void check_calm(const zkc_record *all, size_t n, struct zkc_verdict *v)
     }
 }
 
+bool zkc_is_each_expected(const struct zkc_expected *expected)
+{
+    return expected->each || expected->seconds >= ZKC_ALL_KINDS_S;
+}
+
 static void check_faults(const struct zkc_expected *expected, struct zkc_verdict *v)
 {
     int64_t faults = 0;
     for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
         faults += v->fault[i];
-        if ((expected->each || expected->seconds >= ZKC_ALL_KINDS_S) &&
-            zkc_has_kind(expected->kinds, i) && v->fault[i] == 0) {
+        if (zkc_is_each_expected(expected) && zkc_has_kind(expected->kinds, i) &&
+            v->fault[i] == 0) {
             zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no fault: %s", zkc_fault_name(i));
         }
     }

@@ -121,6 +121,9 @@ void zkc_figures(const zkc_record *all,
                  size_t count,
                  struct zkc_verdict *v);
 
+/** Has each kind of fault to take effect? */
+bool zkc_is_each_expected(const struct zkc_expected *expected);
+
 /** Add a violation. */
 void zkc_bad_add(struct zkc_verdict *v, enum zkc_bad kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -34,6 +34,8 @@ void zkc_progress_tick(void *progress)
         for (size_t i = 0; i < n; i++) {
             if (batch[i].kind < ZKC_KINDS) {
                 p->count[batch[i].kind]++;
+                p->took |=
+                    batch[i].kind == ZKC_FAULT ? (zkc_kinds)1 << batch[i].code : 0;
                 p->timed_out +=
                     batch[i].kind == ZKC_FAIL && batch[i].code == ZKR_ETIMEDOUT;
             }

@@ -15,6 +15,7 @@ struct zkc_progress {
     size_t read; /* records so far */
     int64_t count[ZKC_KINDS];
     int64_t timed_out;
+    zkc_kinds took;        /* kinds of faults that have taken effect */
     int64_t grants_before; /* at the last line */
     int64_t next_at;       /* when the next line is due */
     int64_t started;
