@@ -59,6 +59,9 @@ old() { # SUITE
 
 chaos() { # SUITE ARGUMENT...
     servers_of "$1"
+    if ! want golang-go || ! tools/build.sh test judge; then
+        say '==> no judge of who held what: it needs Go'
+    fi
     # The AdminServer needs this jar, which no other names.
     export ZKR_TEST_OTHER_CLASSPATH=$ZKR_TEST_CLASSPATH:$root/usr/share/java/servlet-api.jar
     unset ZKR_TEST_CLASSPATH
