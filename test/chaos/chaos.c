@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos [--seconds N] [--seed S] [--keep] [--nemesis KIND,...] [--plan | --rate R [--margin PPM]]: six processes contend for locks while a nemesis strikes a
- * real ensemble; judges look at the history. Status 0: no violation; 1: there were some, and the
- * history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the
- * faults. --rate: clocks.h instead.
+ * chaos [--seconds N] [--seed S] [--keep] [--nemesis KIND,...] [--plan | --rate R [--margin PPM]]: six processes contend
+ * for locks while a nemesis strikes a real ensemble; judges look at the history. Status 0: no violation; 1: there were
+ * some, and the history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the faults.
+ * --rate: clocks.h instead.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -125,6 +125,7 @@ static int64_t ask_uptime(struct run *run, int64_t between[2])
 {
     enum { CLOSE_NS = 1000000 };
     int64_t best = -1;
+    between[0] = between[1] = zkc_now();
     for (int i = 0; i < TRIES && (best < 0 || between[1] - between[0] > CLOSE_NS);
          i++) {
         const int64_t before = zkc_now();
@@ -147,19 +148,25 @@ static void begin_measure(struct run *run)
     run->measure.uptime_ms = ask_uptime(run, run->measure.begun);
 }
 
-/* What the clock shows is cut to milliseconds. */
+/*
+ * What the clock shows is cut to milliseconds. It begins anew when the server loses its place and gets it back: a
+ * measure that is far off is void.
+ */
 static void measure(struct run *run)
 {
+    static const double far = 0.01;
+    const double rate = strtod(run->o->rate, NULL);
     struct measure *m = &run->measure;
     int64_t now[2];
-    const int64_t shown = ask_uptime(run, now);
-    if (m->uptime_ms >= 0 && shown > m->uptime_ms) {
-        const double ms = (double)(shown - m->uptime_ms);
-        const double least = (ms - 1) * 1e6 / (double)(now[1] - m->begun[0]);
-        const double most = (ms + 1) * 1e6 / (double)(now[0] - m->begun[1]);
-        m->least = least > m->least ? least : m->least;
-        m->most = most < m->most ? most : m->most;
+    const double ms = (double)(ask_uptime(run, now) - m->uptime_ms);
+    const double least = (ms - 1) * 1e6 / (double)(now[1] - m->begun[0]);
+    const double most = (ms + 1) * 1e6 / (double)(now[0] - m->begun[1]);
+    if (m->uptime_ms < 0 || rate < least - far || rate > most + far) {
+        begin_measure(run);
+        return;
     }
+    m->least = least > m->least ? least : m->least;
+    m->most = most < m->most ? most : m->most;
 }
 
 /* Is the rate of the clock known to be the wanted one, and not that of ours? */
@@ -337,7 +344,9 @@ static void rounds(struct run *run)
         }
         heal(run);
         step_walls(run, 0);
-        if (!still_leads(run)) {
+        if (still_leads(run)) {
+            measure(run);
+        } else {
             begin_measure(run);
         }
         (void)fprintf(stderr,
