@@ -17,7 +17,7 @@
 
 /* --- requests --- */
 
-/* Send @op; engine->on_answer gets the answer. */
+/* Send @op. engine->on_answer gets the answer. */
 static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
                 const struct zkr__op *op) ZKR__LOCKED
@@ -34,7 +34,7 @@ void zkr__claim_refuse(struct zkr__claim *claim, enum zkr__asked asked, int code
                       zkr__asked_tag(asked, claim->k.round));
 }
 
-/* --- create --- */
+/* --- creating the node --- */
 
 int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
@@ -64,7 +64,7 @@ void zkr__claim_create(struct zkr__claim *claim)
 }
 
 /*
- * Fill in the data of a hold's node, with holder metadata if there are any. Returns the metadata text, which the caller
+ * Fill in the data of a hold's node, with holder metadata if there is any. Returns the metadata text, which the caller
  * frees after use, or NULL.
  */
 static char *fill_metadata(const struct zkr__claim *claim,
@@ -82,8 +82,8 @@ static char *fill_metadata(const struct zkr__claim *claim,
 }
 
 /*
- * Returns the path of the WRIT node; during a downgrade claim->node is the READ node, with the same number. NULL: out
- * of memory.
+ * Returns the path of the WRIT node, or NULL if memory runs out. During a downgrade, claim->node is the READ node with
+ * the same number.
  */
 static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -95,8 +95,9 @@ static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * Replace the WRIT node with a READ node in one transaction. If the version last seen is known, the WRIT node is
- * deleted only at that version, so that no revocation request is deleted unseen. See ZKR__DOWNGRADE_READS.
+ * Replace the WRIT node with a READ node in one transaction. If the last known version of the WRIT node is set, the
+ * transaction deletes the node only at that version, so that it does not delete an unread revocation request. See
+ * ZKR__DOWNGRADE_READS.
  */
 static void downgrade(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 {
@@ -145,9 +146,9 @@ static void join_queue(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LO
 /* --- after a revocation request --- */
 
 /*
- * Overwrite the request that the owner knows with our text. A newer request makes the write fail, so that request is
- * not lost. Nothing is written to the node of a leader latch (zkr__queue_act()), or if our own text looks like a
- * request.
+ * Overwrite the request that the owner knows with our text. If there is a newer request, the write fails, so that
+ * request is not lost. Nothing is written to the node of a leader latch (zkr__queue_act()), or if our own text looks
+ * like a request.
  */
 static void restore(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 {
@@ -169,8 +170,8 @@ static void restore(struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCKED
 /* --- parents --- */
 
 /*
- * @level 0 is the top level, above which only a chroot can be missing. "No node" at a deeper level means that the level
- * above failed, too, or was deleted a moment ago.
+ * @level 0 is the top level, above which only a chroot can be missing. At a deeper level, "no node" means that the
+ * level above also failed, or was deleted a moment ago.
  */
 static void
 on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
@@ -186,8 +187,8 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
 }
 
 /*
- * Request the creates of all levels of the path at once. A level that exists is no error. The create of our node, which
- * follows, shows whether all parents exist.
+ * Request the creates of all levels of the path at once. A level that already exists is not an error. The create of our
+ * node, which follows, shows whether all parents exist.
  */
 static void create_parents(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
 {
@@ -230,9 +231,10 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 
 /*
  * Send a write before the list, so that the list shows our node if it was or will ever be created. A sync is not
- * enough, because a replaced leader that does not know of its replacement answers a sync. Only the present leader
+ * enough, because a replaced leader that does not know of its replacement answers a sync. Only the current leader
  * answers a write, and from then on it refuses requests of our old connection. A refusal by the leader is enough, but a
- * refusal by a server too busy to forward the write is not. Without such an answer, the list is not believed.
+ * refusal by a server that is too busy to forward the write is not. Without such an answer, the claim does not rely on
+ * the list.
  */
 static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -264,7 +266,7 @@ static void get(struct zkr__claim *claim,
     }
 }
 
-/* A READY member is granted by an old list, so its claim needs a watch that proves that its node exists. */
+/* An old list grants a READY member, so its claim needs a watch that proves that its node exists. */
 static enum zkr__watch own_watch(const struct zkr__claim *claim)
 {
     return claim->reserves                ? ZKR__WATCH_RESERVED
@@ -351,7 +353,7 @@ static bool is_exhausted(const struct zkr__claim *claim)
     return claim->sequence < 0 || claim->sequence >= ZKR__SEQUENCE_LIMIT;
 }
 
-/* Record what the answer to a create or get says about our node. */
+/* Record what the answer to a create or a get reveals about our node. */
 static void learn_node(struct zkr__claim *claim,
                        struct zkr__claim_event *e,
                        const struct zkr__answer *answer) ZKR__LOCKED
@@ -372,8 +374,8 @@ static void learn_node(struct zkr__claim *claim,
 }
 
 /*
- * No other client uses our names, but an earlier session of ours may have created the node, so the owner's session id
- * decides. The czxid would prove nothing more, and is not known for a READ node that replaced our WRIT node.
+ * No other client uses our names, but an earlier session of ours may have created the node, so the session ID of the
+ * owner decides. The czxid would prove nothing more, and is not known for a READ node that replaced our WRIT node.
  */
 static void on_owner(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
@@ -403,7 +405,7 @@ static void on_own(struct zkr__claim *claim,
     e->with_metadata = zkr__has_metadata(answer->data, answer->data_len);
     if (claim->k.phase == ZKR__ADOPTING) {
         learn_node(claim, e, answer);
-        /* a server's czxid is positive */
+        /* A server's czxid is positive. */
         e->code = claim->czxid > 0 ? ZKR_OK : ZKR_ECONNLOSS;
     }
 }
@@ -422,7 +424,7 @@ static void on_downgraded(struct zkr__claim *claim,
               : changed && e->refused ? ZKR__OTHER_VERSION
                                       : ZKR_ECONNLOSS;
     if (e->refused && !changed) {
-        /* The server refused the downgrade although our WRIT node exists, and created no READ node. */
+        /* The server refused the downgrade although our WRIT node exists, and has not created a READ node. */
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
         /* A list during the downgrade may have counted our node as another client's. */
         zkr__cache_forget(claim->directory);
@@ -437,7 +439,7 @@ static void on_downgraded(struct zkr__claim *claim,
 
 /* --- lists --- */
 
-/* Looking ahead costs two requests per acquire and saves one round trip. */
+/* Looking ahead costs two requests for each acquire, and saves one round trip. */
 static bool pays(const zkr_client *c) ZKR__LOCKED
 {
     enum { LEAST_MS = 1 };
@@ -491,7 +493,7 @@ static void note_verdict(struct zkr__claim *claim,
     }
 }
 
-/* Returns whether the child has our node's name. A downgrade may have turned our WRIT node into a READ node. */
+/* Returns whether the child has the name of our node. A downgrade may have turned our WRIT node into a READ node. */
 static bool may_be_own(const struct zkr__claim *claim,
                        const struct zkr__child *child) ZKR__LOCKED
 {
@@ -518,7 +520,7 @@ static void find_own(struct zkr__claim *claim,
     char *path = zkr__path_join(claim->q->dir, own->name);
     e->found = path && zkr__claim_know_node(claim, path, own->kind);
     zkr__cache_forget(
-        claim->directory); /* the cache may take our node for another client's */
+        claim->directory); /* the cache may think that our node is another client's */
     if (!e->found) {
         e->code = ZKR_ENOMEM;
     }
@@ -543,12 +545,12 @@ static void judge(struct zkr__claim *claim,
     const struct zkr__queue *q = claim->q;
     size_t self = zkr__children_find(children, zkr__path_name(claim->node));
     e->found = self < children->count;
-    if (!e->found) { /* our node is gone, or the create's answer has another number */
+    if (!e->found) { /* our node is gone, or the create's answer had another number */
         find_own(claim, e, children);
         e->found = false;
         return;
     }
-    /* The first child does not wait. A claim that lost its place with its session may wait again. */
+    /* The first child does not wait. A claim that lost its place together with its session may wait again. */
     e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
     claim->place = (unsigned)self;
     e->ours = proves_own(claim, children, self, answer);
@@ -588,8 +590,8 @@ static void on_listed(struct zkr__claim *claim,
 /* --- a node was created --- */
 
 /*
- * True if the child @name may be gone by now and must not decide: no try fails because of another client's node, and no
- * claim is parked behind such a node while a list is in flight.
+ * Returns true if the child @name may be gone by now and so must not decide. No try fails because of another client's
+ * node, and no claim is parked behind such a node while a list is in flight.
  */
 static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
 {
@@ -598,8 +600,8 @@ static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__L
 }
 
 /*
- * Judge the claim by its node's number alone, if that decides as a list would. If memory for the node ahead runs out, a
- * list follows.
+ * Judge the claim by its node's number alone, if the number decides as a list would. If memory for the node ahead runs
+ * out, a list follows.
  */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
@@ -635,7 +637,7 @@ static void on_created(struct zkr__claim *claim,
         zkr__cache_made(claim);
         judge_by_number(claim, e);
     } else if (answer->code == ZKR_OK) {
-        /* The path is not ours, or there is no memory for the table. The claim then finds our node by its GUID. */
+        /* The path is not ours, or there is no memory for the table. The claim will find our node by its GUID. */
         e->code = ZKR_ECONNLOSS;
     } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
                claim->parent_code != 0) {
@@ -659,7 +661,7 @@ static void on_ahead(struct zkr__claim *claim,
     claim->seen = claim->q->tells_queued ? zkr__seen_of(answer) : NULL;
 }
 
-/* --- the end --- */
+/* --- deleting the node --- */
 
 static void on_removed(struct zkr__claim *claim,
                        struct zkr__claim_event *e,

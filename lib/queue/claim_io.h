@@ -11,9 +11,9 @@ void zkr__claim_refuse(struct zkr__claim *claim,
                        enum zkr__asked asked,
                        int code) ZKR__LOCKED;
 
-/* Create the node of the claim, under a new GUID. */
+/* Create the claim's node, with a new GUID. */
 void zkr__claim_create(struct zkr__claim *claim) ZKR__LOCKED;
-/* Name the claim's node anew and fill in @creation; @text is room for the owner text. Returns 0 or errno. */
+/* Give the claim's node a new name, and fill in @creation. @text has room for the owner text. Returns 0 or errno. */
 int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
@@ -22,8 +22,8 @@ int zkr__claim_creation(struct zkr__claim *claim,
 void zkr__claim_request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED;
 
 /*
- * Fill @e from the answer to @tag, and record what the answer says about the claim's node and the node ahead. Returns
- * false for an answer of an earlier round, which the caller drops.
+ * Fill in @e from the answer to the request @tag, and record what the answer reveals about the claim's node and the
+ * node ahead. Returns false for an answer of an earlier round, which the caller drops.
  */
 bool zkr__claim_take_answer(struct zkr__claim *claim,
                             unsigned tag,

@@ -22,9 +22,9 @@
 #include "session/must.h"
 #include "session/session.h"
 
-/* --- an event in, and what follows from it --- */
+/* --- an event, and its consequences --- */
 
-/* A claim watches its own node, too, once it has been parked or held for this long. */
+/* A claim also watches its own node once it has been parked or has held for this long. */
 enum { QUIET_MS = 100 };
 
 /*
@@ -37,8 +37,8 @@ static int64_t metadata_pause(const zkr_client *c)
 }
 
 /*
- * The pause between gets of a node that servers refuse to show grows from a quarter of the session timeout to four
- * session timeouts.
+ * The pause between gets of a node that the servers refuse to show. It grows from a quarter of the session timeout to
+ * four session timeouts.
  */
 static int64_t refusal_pause(const zkr_client *c, int refusals)
 {
@@ -77,9 +77,8 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 }
 
 /*
- * A write to our node uses up the watches on it. Clients that use Curator's names then list or watch again. Other
- * clients might not: aiozk 0.32 waits for ever. Returns the highest number among the nodes of such other clients, or
- * INT64_MIN.
+ * A write to our node uses up the watches on it. Clients that use Curator's names then list or watch again, but others
+ * may not: aiozk 0.32 waits forever. Returns the highest number among the nodes of these other clients, or INT64_MIN.
  */
 static int64_t last_stranger(const struct zkr__directory *d,
                              const struct zkr__answer *list) ZKR__LOCKED
@@ -98,7 +97,7 @@ static int64_t last_stranger(const struct zkr__directory *d,
     return last;
 }
 
-/* If a write harms no waiter, let the next probe write the metadata of this hold, and send that probe soon. */
+/* If the write cannot harm a waiter, let the next probe write the metadata of this hold, and send that probe soon. */
 static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
@@ -110,7 +109,7 @@ static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-/* Use one list of the waiters for all holds in the directory. */
+/* One list of the waiters serves all holds in the directory. */
 static void
 on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -131,7 +130,7 @@ on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOC
 }
 
 /*
- * List the waiters behind the node before the metadata are written. If the metadata are still due after a pause, list
+ * Before the metadata are written, list the waiters behind the node. If the metadata are still due after a pause, list
  * again.
  */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
@@ -156,7 +155,7 @@ static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
     claim->metadata_at = zkr__now(c) + metadata_pause(c);
 }
 
-/* Count how a waiter was granted. @before and @look describe the claim before the event @by. */
+/* Count how a waiter was granted. @before and @look describe the claim before event @by. */
 static void record_hand_over(struct zkr__claim *claim,
                              enum zkr__phase before,
                              enum zkr__look_ahead look,
@@ -215,7 +214,7 @@ static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
 {
     bool now = claim->k.refused && claim->k.phase != ZKR__GONE;
     if (now && !claim->counted_refused) {
-        zkr__claim_wake(claim); /* in zkr__claim_leave() */
+        zkr__claim_wake(claim); /* wakes zkr__claim_leave() */
     }
     claim->q->c->refused_deletes += now - claim->counted_refused;
     claim->counted_refused = now;
@@ -271,7 +270,7 @@ static void notify(struct zkr__claim *claim) ZKR__LOCKED
     zkr__claim_wake(claim);
 }
 
-/* The recursion ends after one step, because a claim moved by this event did not hold, and hands nothing over. */
+/* The recursion ends after one step, because a claim that this event moves did not hold, and so hands over nothing. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED
 {
@@ -357,9 +356,9 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
 }
 
-/* --- nodes that are kept --- */
+/* --- kept nodes --- */
 
-// NOLINTNEXTLINE(misc-no-recursion): an inner call finds that one is going
+/* NOLINTNEXTLINE(misc-no-recursion): an inner call finds that a claim is leaving */
 static void move_up(struct zkr__directory *d) ZKR__LOCKED
 {
     struct zkr__claim *next;
@@ -371,7 +370,7 @@ static void move_up(struct zkr__directory *d) ZKR__LOCKED
     }
 }
 
-/* Check that a line has a claim with a node in front. */
+/* Check that a line has a claim with a node ahead of it. */
 static void check_line(const struct zkr__directory *d) ZKR__LOCKED
 {
     const struct zkr__keep *keep = d->keep;
@@ -379,13 +378,13 @@ static void check_line(const struct zkr__directory *d) ZKR__LOCKED
               !keep || !keep->line || keep->moving_up || keep->standing > 0);
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): a claim that is not kept any more
+/* NOLINTNEXTLINE(misc-no-recursion): the claim is no longer kept */
 static void end_keeping(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr__keep_end(claim);
     if (claim->k.kept) {
         zkr__claim_tell(claim, ZKR__EV_LEAVE);
-        zkr__claim_unref(claim); /* the owner's reference */
+        zkr__claim_unref(claim); /* this drops the owner's reference */
     }
 }
 
@@ -419,9 +418,9 @@ static void settle_keeping(struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-/* --- one step, and what follows --- */
+/* --- one step, and its consequences --- */
 
-/* After a step: drop what the phase no longer needs, count the claim, set its timer. */
+/* After a step, drop what the phase no longer needs, count the claim, and set its timer. */
 static void settle(struct zkr__claim *claim) ZKR__LOCKED
 {
     unsigned forgets = zkr__claim_forgets(&claim->k);
@@ -454,7 +453,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     arm(claim);
     if (gone && claim->live) {
         claim->live = false;
-        zkr__claim_wake(claim); /* in zkr__claim_leave() */
+        zkr__claim_wake(claim); /* wakes zkr__claim_leave() */
         zkr__claim_unref(claim);
     }
     ZKR__MUST_NOT(claim->q->c, zkr__claim_settled(claim));
@@ -510,7 +509,7 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind)
     zkr__claim_run(claim, (struct zkr__claim_event){.kind = kind});
 }
 
-/* --- answers, timers, the nodes ahead --- */
+/* --- answers, timers, nodes ahead --- */
 
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
@@ -535,7 +534,7 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     zkr__claim_unref(claim);
 }
 
-/* Returns whether the time *at is reached, and clears it if so. */
+/* If the time *at has come, clears it and returns true. */
 static bool falls_due(int64_t *at, int64_t now)
 {
     bool due = *at != 0 && *at <= now;
@@ -590,8 +589,7 @@ void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_even
 }
 
 /*
- * Returns an error if the client will have no session any more, because of its credentials or its shutdown; else
- * ZKR_OK.
+ * Returns an error if the client will have no further session, because of its credentials or its shutdown, else ZKR_OK.
  */
 static int hopeless(const zkr_client *c) ZKR__LOCKED
 {

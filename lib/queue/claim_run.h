@@ -9,8 +9,8 @@
 void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
 
 /*
- * Feed the claim an event and carry out the actions. The caller sets the kind of @e and the fields of that kind. May
- * free the claim.
+ * Pass an event to the claim, and carry out the actions that follow. The caller sets the kind of @e, and the fields of
+ * that kind. May free the claim.
  */
 void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
 /* Like zkr__claim_run(), with an event that has only a @kind. */
@@ -23,10 +23,11 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__L
 void zkr__claims_let_in(struct zkr__engine *engine) ZKR__LOCKED;
 
 /*
- * Other clients contend in @d: stop keeping a node there (keep.h), and let the claims in line create their own nodes.
+ * Stop keeping a node in @d (keep.h), because other clients contend there, and let the claims in line create their own
+ * nodes.
  */
 void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
-/* Delete the kept nodes in @q that have no holder; @q NULL = in all queues. */
+/* Delete the kept nodes in @q that have no holder. @q NULL = in all queues. */
 void zkr__claims_end_keeping(struct zkr__engine *engine,
                              const struct zkr__queue *q) ZKR__LOCKED;
 
@@ -50,7 +51,7 @@ void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
 void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
 /*
  * Like zkr__claim_let_go(), but also drop the owner's reference. With @wait, sleep until the node is gone, its delete
- * is refused, or the session is over.
+ * is refused, or the session has ended.
  */
 void zkr__claim_leave(struct zkr__claim *claim, bool wait) ZKR__LOCKED;
 
@@ -61,10 +62,10 @@ void zkr__claim_leave(struct zkr__claim *claim, bool wait) ZKR__LOCKED;
  */
 void zkr__claim_downgrade(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Declare the hold lost if its lease bound has passed. */
+/* If the lease bound has passed, declare the hold lost. */
 void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Returns whether the claim is granted, not lost, and its lease is sure. */
+/* Returns whether the claim is granted and not lost, and its lease is sure. */
 bool zkr__claim_sure(struct zkr__claim *claim) ZKR__LOCKED;
 
 #endif

@@ -113,9 +113,9 @@ enum zkr__phase {
 /* Events. The fields of struct zkr__claim_event that are set are listed after the colon. */
 enum zkr__event_kind {
     ZKR__EV_START,        /* start */
-    ZKR__EV_CONNECTED,    /* connected, or connected again */
-    ZKR__EV_PAUSE_OVER,   /* the pause of DO_RETRY, DO_PACE or DO_LINE_UP is over */
-    ZKR__EV_SESSION_OVER, /* the session ended, and our node with it */
+    ZKR__EV_CONNECTED,    /* connected, for the first time or again */
+    ZKR__EV_PAUSE_OVER,   /* the pause of DO_RETRY, DO_PACE or DO_LINE_UP has ended */
+    ZKR__EV_SESSION_OVER, /* the session has ended, and our node is gone with it */
     ZKR__EV_CREATED,      /* answer to the create: code, exhausted */
     ZKR__EV_LISTED,       /* answer to a list: code, found, verdict */
     ZKR__EV_GOT_AHEAD,    /* answer to the get, with a watch, of the node ahead: code */
@@ -131,43 +131,48 @@ enum zkr__event_kind {
      * exists (news.h).
      */
     ZKR__EV_AHEAD_TOLD,
-    ZKR__EV_AHEAD_CHANGED, /* what the claim watches changed, which used up the watch */
+    /* The watched node or directory changed; the watch is used up. */
+    ZKR__EV_AHEAD_CHANGED,
     ZKR__EV_GOT_BEFORE,  /* answer to the get, with a watch, of the node before: code */
     ZKR__EV_BEFORE_GONE, /* the node before the node ahead was deleted */
-    ZKR__EV_BEFORE_CHANGED, /* the same node changed, which used up its watch */
+    ZKR__EV_BEFORE_CHANGED, /* that node changed; the watch is used up */
     ZKR__EV_OWN_GONE,       /* our node was deleted */
-    ZKR__EV_OWN_CHANGED,    /* its data changed, which used up the watch */
+    ZKR__EV_OWN_CHANGED,    /* the data of our node changed; the watch is used up */
     ZKR__EV_OWN_UNCHECKED,  /* a server refused to check whether our node exists */
     ZKR__EV_ALL_READY,      /* no member of the group is blocked */
     ZKR__EV_PROVED,         /* answer to the write of PROVING or DOUBTED: code */
     ZKR__EV_REMOVED,        /* answer to the delete: code */
     ZKR__EV_RESTORED,       /* answer to the write over a revocation request: code */
-    ZKR__EV_QUIET,          /* parked or held for a while: watch our own node */
+    ZKR__EV_QUIET,          /* parked or held for a while, so watch our own node */
     /* A watch has not fired for so long that it is doubted (zkr__engine_doubts_at()). */
     ZKR__EV_UNHEARD,
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
-    ZKR__EV_GIVE_UP,       /* the claim must not wait any more: code */
-    ZKR__EV_WRITING,       /* a transaction of the owner is sent: deletes */
+    ZKR__EV_GIVE_UP,       /* the claim must not wait any longer: code */
+    ZKR__EV_WRITING,       /* a transaction of the owner was sent: deletes */
     ZKR__EV_WRITTEN,       /* answer to that transaction: code, deletes */
-    /* A write of holder metadata to our node is sent; it fails if another client has changed the data. */
+    /* A write of holder metadata to our node was sent. It fails if another client has changed the data. */
     ZKR__EV_METADATA_SENT,
     ZKR__EV_NOTED,      /* answer to that write: code, refused */
     ZKR__EV_DOWNGRADE,  /* the owner continues as a reader */
     ZKR__EV_DOWNGRADED, /* answer to DO_DOWNGRADE: code, refused */
-    ZKR__EV_KEPT,       /* the owner releases, and the node stays for the next hold */
+    ZKR__EV_KEPT,       /* the owner releases, but the node stays for the next hold */
     ZKR__EV_TAKEN,      /* a kept claim has a new owner: passed */
     ZKR__EV_LEAVE,      /* the owner leaves: released, timed out, canceled */
     ZKR__EV_KINDS
 };
 
-/* PARKED: what the claim knows of the nodes before the node ahead. "The nearest" is the one next to the node ahead. */
+/*
+ * For PARKED: what the claim knows of the nodes before the node ahead. "The nearest" is the one directly before the
+ * node ahead.
+ */
 enum zkr__look_ahead {
-    ZKR__LOOKS_NOT,    /* nothing: the claim does not look ahead */
-    ZKR__BEHIND_MORE,  /* the nearest is watched; others may be before it */
-    ZKR__BEHIND_TWO,   /* the nearest is watched; no other is before it */
-    ZKR__LOOK_ASKED,   /* the nearest is gone; a list in flight will show the others */
-    ZKR__PREPARED,     /* all of them are gone */
-    ZKR__BEHIND_FIRST, /* the list showed none */
+    ZKR__LOOKS_NOT,   /* nothing: the claim does not look ahead */
+    ZKR__BEHIND_MORE, /* the nearest is watched; others may be before it */
+    ZKR__BEHIND_TWO,  /* the nearest is watched, and no other is before it */
+    /* The nearest is gone, and a list in flight will show the others. */
+    ZKR__LOOK_ASKED,
+    ZKR__PREPARED,     /* all nodes before it are gone */
+    ZKR__BEHIND_FIRST, /* the list showed no node before it */
 };
 
 /*
@@ -179,7 +184,7 @@ enum zkr__wait { ZKR__WAIT_NODE, ZKR__WAIT_NEIGHBOUR, ZKR__WAIT_CHILDREN };
 struct zkr__claim_event {
     enum zkr__event_kind kind;
 
-    /* State of the client and the claim, set at every event. */
+    /* State of the client and the claim, set for every event. */
     bool connected; /* requests can be sent */
     bool sure;      /* the lease bound is in the future */
     bool ample;     /* the bound is so far away that a probe can be answered first */
@@ -188,9 +193,12 @@ struct zkr__claim_event {
     bool wary;    /* the claim is a try that might have to wait */
     bool announces; /* the owner is notified when the claim has to wait */
 
-    int code;       /* result of an answer; reason of GIVE_UP */
+    int code;       /* code of an answer, or reason of GIVE_UP */
     bool unwatched; /* answers: there was no room for the watch */
-    /* GOT_AHEAD: the node's process can send news. LISTED, or CREATED and placed: a guess from the last GOT_AHEAD. */
+    /*
+     * GOT_AHEAD: the process that owns the node can send news. LISTED, or CREATED and placed: a guess from the last
+     * GOT_AHEAD.
+     */
     bool near;
     bool hopeless;  /* CREATED, ZKR_ENONODE: creating the parents fails, too */
     bool bare;      /* CREATED: no list was sent along with the create */
@@ -204,15 +212,15 @@ struct zkr__claim_event {
     int revocation;     /* GOT_OWN: version of a revocation request; 0 = no request */
     bool deletes;       /* WRITING, WRITTEN: the transaction deletes our node */
     bool passed;        /* TAKEN: the new owner waited for the node */
-    /* DOWNGRADED: the WRIT node remains. NOTED: the refusal concerns our node, not another node in the write. */
+    /* DOWNGRADED: the WRIT node remains. NOTED: the refusal is about our node, not about another node in the write. */
     bool refused;
 
-    /* The following fields are set by LISTED, and by CREATED if placed. */
+    /* LISTED sets the following fields, and so does CREATED if placed. */
     bool found;   /* LISTED: the list has our node */
     bool once;    /* the claim must not wait */
-    bool full;    /* too many contenders wait already */
-    bool foreign; /* another program's recipe in the queue does not fit ours */
-    bool granted; /* the rule's verdict, as are `wait` and `then` */
+    bool full;    /* too many contenders already wait */
+    bool foreign; /* a recipe of another program in the queue is not compatible */
+    bool granted; /* verdict of the rule, as are `wait` and `then` */
     enum zkr__wait wait;
     enum zkr__then then;
     int64_t ahead; /* WAIT_NODE: the number of the node ahead */
@@ -227,13 +235,13 @@ enum zkr__action {
     ZKR__DO_CREATE = 1 << 1,
     ZKR__DO_FIND = 1 << 2,      /* write and list */
     ZKR__DO_GET_OWN = 1 << 3,   /* get our node, with a watch */
-    ZKR__DO_LIST = 1 << 4,      /* list; leave a watch if watch_children */
+    ZKR__DO_LIST = 1 << 4,      /* list, and set a watch if watch_children */
     ZKR__DO_GET_AHEAD = 1 << 5, /* get the node ahead, with a watch */
     ZKR__DO_PROVE = 1 << 6,     /* check our node */
     /* Notify the claims of this client behind us that our hold is released. */
     ZKR__DO_HAND_OVER = 1 << 7,
     ZKR__DO_REMOVE = 1 << 8, /* delete our node */
-    /* Notify the claims of this client behind us that our node is no longer in their way. */
+    /* Notify the claims of this client behind us that our node no longer blocks them. */
     ZKR__DO_STEP_ASIDE = 1 << 9,
     /* Like DO_STEP_ASIDE, but a write of ours may still arrive. */
     ZKR__DO_LET_LOOK = 1 << 10,
@@ -244,23 +252,25 @@ enum zkr__action {
     ZKR__DO_NOTIFY = 1 << 15,  /* the outcome changed: notify the owner */
     ZKR__DO_RESTORE = 1 << 16, /* overwrite the last reported request with our text */
     ZKR__DO_TELL_REVOCATION = 1 << 17, /* notify the owner of a revocation request */
-    ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node, if it exists, by a reader's */
+    /* Replace our node, if it exists, with a reader's node. */
+    ZKR__DO_DOWNGRADE = 1 << 18,
     ZKR__DO_LINE_UP = 1 << 19,    /* deliver PAUSE_OVER on admission */
-    ZKR__DO_ASK_OWNER = 1 << 20,  /* which session owns the node at our path? */
-    ZKR__DO_LOOK_LATER = 1 << 21, /* deliver QUIET; `refusals` lengthen the delay */
+    ZKR__DO_ASK_OWNER = 1 << 20,  /* ask which session owns the node at our path */
+    ZKR__DO_LOOK_LATER = 1 << 21, /* deliver QUIET; the delay grows with `refusals` */
     ZKR__DO_GET_BEFORE = 1 << 22, /* get the node before the node ahead, with a watch */
     ZKR__DO_CHECK_OWN = 1 << 23   /* get our node without a watch */
 };
 
 /*
- * Whether a transaction of the owner that deletes our node is in flight. While it is, the end of the node is no loss.
+ * Whether a transaction of the owner that deletes our node is in flight. While it is, the end of the node is not a
+ * loss.
  */
 enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
 
 /*
- * HELD: a transaction deletes our WRIT node and creates a READ node with its number. From the owner's request until the
- * answer, our node is at one of two paths. So a missing node at one path is no loss. An owner that releases in between
- * must first find out which node exists.
+ * For HELD: a transaction deletes our WRIT node and creates a READ node with its number. From the owner's request until
+ * the answer, our node is at one of two paths. So a missing node at one path is not a loss. An owner that releases in
+ * between must first find out which node exists.
  */
 enum zkr__downgrade {
     ZKR__SETTLED,
@@ -269,10 +279,10 @@ enum zkr__downgrade {
     ZKR__DOWNGRADE_OWED   /* the transaction must be sent, or sent again */
 };
 
-/* Error code: a request was refused because the data have another version. */
+/* Error code of a request that was refused because the data have another version. */
 enum { ZKR__OTHER_VERSION = ZKR_EZK(-103) };
 
-/* A hold that lasts writes the time at which it began into its node, once (contender.h). */
+/* A hold that lasts writes the time at which it began into its node, once (node_data.h). */
 enum zkr__metadata { ZKR__METADATA_DUE, ZKR__METADATA_ASKED, ZKR__METADATA_WRITTEN };
 
 /*
@@ -287,12 +297,12 @@ enum zkr__own_watch {
     ZKR__OWN_UNPROVED
 };
 
-/* Thousands of claims may wait, so small fields share bytes. */
+/* There may be thousands of waiting claims, so small fields share bytes. */
 struct zkr__claim_state {
     enum zkr__phase phase : 8;
     enum zkr__phase next : 8; /* PAUSED: the phase to enter afterwards */
     enum zkr__own_watch own : 8;
-    enum zkr__then then : 8; /* PARKED: what follows, from the verdict */
+    enum zkr__then then : 8; /* PARKED: what follows, according to the verdict */
     enum zkr__departure departure : 4;
     enum zkr__downgrade downgrade : 4;
     enum zkr__metadata metadata : 8;
@@ -309,25 +319,27 @@ struct zkr__claim_state {
     bool member : 1; /* belongs to a group */
     /* Outcome of a member: its node was gone before the group was granted. */
     bool place_lost : 1;
-    bool pauses : 1;    /* a member starts after a pause */
-    bool saw_ahead : 1; /* PARKED: the node ahead could be read */
+    bool pauses : 1;    /* the member starts after a pause */
+    bool saw_ahead : 1; /* PARKED: the node ahead was readable */
     bool kept : 1;      /* HELD without an owner, until the next owner takes the node */
     enum zkr__look_ahead look : 3;
     unsigned round;
     unsigned holds;   /* how often the claim became HELD, or was taken while HELD */
-    unsigned writing; /* the owner's transactions that are not answered yet */
-    int failure;      /* outcome: ZKR_E…, and nothing is held */
+    unsigned writing; /* how many of the owner's transactions are not answered yet */
+    int failure;      /* outcome: ZKR_E…, if nothing is held */
     int lost;         /* outcome: ZKR_LOST_…, after a hold */
-    int refusals;     /* refused checks or gets of our node in a row */
-    int64_t failures; /* in a row */
+    int refusals;     /* consecutive refused checks or gets of our node */
+    int64_t failures; /* consecutive failures */
     int64_t ahead;    /* PARKED: the number of the node ahead */
-    int standstill;   /* how many lists in a row did not lower `ahead` */
+    int standstill;   /* how many consecutive lists did not lower `ahead` */
     int version;      /* version of our node's data, for the metadata; -1 = not known */
-    int revocation;   /* version of a revocation request not handled yet; 0 = none */
-    int told;         /* version of the last revocation request reported to the owner */
+    /* Version of a revocation request that is not handled yet; 0 = none. */
+    int revocation;
+    /* Version of the revocation request that the owner was told of last. */
+    int told;
 };
 
-/* True if the same request may succeed when it is sent again. */
+/* Returns true if the same request may succeed when it is sent again. */
 static inline bool zkr__worth_retrying(int code)
 {
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
@@ -344,7 +356,7 @@ static inline bool zkr__claim_decided(const struct zkr__claim_state *k)
     return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0 || k->place_lost;
 }
 
-/* True if the claim is held, and its metadata can and must still be written. */
+/* Returns true if the claim is held, and its metadata can and must still be written. */
 static inline bool zkr__claim_wants_metadata(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__HELD && k->has_metadata &&
@@ -352,7 +364,7 @@ static inline bool zkr__claim_wants_metadata(const struct zkr__claim_state *k)
            k->downgrade == ZKR__SETTLED && k->departure == ZKR__STAYS;
 }
 
-/* True if the claim waits for a list that was requested or is about to be requested. */
+/* Returns true if the claim waits for a list that was requested or is about to be requested. */
 static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__LOOKING || k->phase == ZKR__CREATING ||
@@ -361,7 +373,7 @@ static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
            (k->phase == ZKR__PARKED && k->look == ZKR__LOOK_ASKED);
 }
 
-/* True if the claim watches the node before the node ahead. */
+/* Returns true if the claim watches the node before the node ahead. */
 static inline bool zkr__claim_watches_before(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__PARKED &&
@@ -369,8 +381,8 @@ static inline bool zkr__claim_watches_before(const struct zkr__claim_state *k)
 }
 
 /*
- * True if the client must keep the lease sure, because the next event may grant the claim, or the next owner may take
- * it.
+ * Returns true if the client must keep the lease sure, because the next event may grant the claim, or the next owner
+ * may take it.
  */
 static inline bool zkr__claim_keeps_lease(const struct zkr__claim_state *k)
 {
@@ -379,21 +391,21 @@ static inline bool zkr__claim_keeps_lease(const struct zkr__claim_state *k)
     return k->phase == ZKR__PARKED ? next : k->phase == ZKR__HELD && k->kept;
 }
 
-/* True if no request was sent that could create the claim's node. */
+/* Returns true if no request was sent that could create the claim's node. */
 static inline bool zkr__claim_has_none(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__LOOKING ||
            (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING);
 }
 
-/* True if the claim has a node but does not hold: it waits, or must prove that it may hold. */
+/* Returns true if the claim has a node but does not hold: it waits, or must prove that it may hold. */
 static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
     return (stage >= ZKR__ADOPTING && stage <= ZKR__PROVING) || stage == ZKR__DOUBTED;
 }
 
-/* --- the step: pure; it returns the set of zkr__action to carry out --- */
+/* --- the step, which is pure, and returns the set of zkr__action to carry out --- */
 
 typedef unsigned zkr__step(struct zkr__claim_state *k,
                            const struct zkr__claim_event *e);
@@ -404,52 +416,56 @@ zkr__step zkr__claim_step;
 /* --- transitions.c, for claim_step.c alone --- */
 
 /*
- * Retries without a pause. A lost create has more of them, because most connections break for other reasons. After that
- * many, the create itself may be what breaks the connections.
+ * The number of retries without a pause. A lost create has more of them, because most connections are lost for other
+ * reasons. After that many, the create itself may be the reason.
  */
 enum { ZKR__QUICK_RETRIES = 3, ZKR__QUICK_CREATES = 8 };
 
-/* Enter a phase and return its requests. Without a connection, or in a crowd, pause until the requests can be sent. */
+/*
+ * Enter a phase, and return its requests. Without a connection, or if too many of our nodes are being created, pause
+ * until the requests can be sent.
+ */
 unsigned zkr__enter(struct zkr__claim_state *k,
                     const struct zkr__claim_event *e,
                     enum zkr__phase phase);
-/* Enter a phase after a pause. Fail with ZKR_ECONNLOSS if no more retries are allowed. */
+/* Enter a phase after a pause. If no more retries are allowed, fail with ZKR_ECONNLOSS. */
 unsigned zkr__retry_in(struct zkr__claim_state *k,
                        const struct zkr__claim_event *e,
                        enum zkr__phase phase);
-/* Enter a phase after a pause, or fail if a retry cannot help. */
+/* Enter a phase after a pause or, if a retry cannot help, fail. */
 unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e,
                             enum zkr__phase phase);
 
-/* Delete our node after a release or loss. */
+/* Delete our node after a release or a loss. */
 zkr__step zkr__remove;
-/* Fail with @code, and delete the claim's node if it has one. In CREATING, no node was created. */
+/* Fail with @code and, if the claim has a node, delete the node. In CREATING, no node was created. */
 unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code);
 /*
- * Our node is gone: if the claim still waits, enter again at the tail. In DOUBTED the hold is lost instead, and a
+ * Our node is gone. If the claim still waits, it enters again at the tail. In DOUBTED the hold is lost instead, and a
  * member is place_lost.
  */
 zkr__step zkr__requeue;
 /*
- * Nothing blocks the claim: hold, or first prove that the session is alive. A member first waits for the other members.
+ * Nothing blocks the claim, so it holds, or first proves that the session is alive. A member first waits for the other
+ * members.
  */
 zkr__step zkr__grant;
-/* End a lost hold; @reason is a ZKR_LOST_…. With ZKR_LOST_NODE, there is no node to delete. */
+/* End a lost hold. @reason is one of ZKR_LOST_…. With ZKR_LOST_NODE, there is no node to delete. */
 unsigned
 zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason);
 
-/* Get our node with a watch, unless a watch is set or there is no connection. */
+/* Get our node with a watch, unless the watch is set or there is no connection. */
 zkr__step zkr__watch_own;
-/* Schedule the get that sets the watch on our own node, unless the get was tried already. */
+/* Schedule the get that sets the watch on our own node, unless that get was already tried. */
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 
-/* Like zkr__worth_retrying(), but for requests of a hold, which repeats a request also after memory ran out. */
+/* Like zkr__worth_retrying(), but for requests of a hold. A hold repeats a request even after memory ran out. */
 bool zkr__worth_repeating(int code);
-/* During a hold: notify the owner of a revocation request, once, and overwrite the request with our text. */
+/* During a hold, notify the owner of a revocation request, once, and overwrite the request with our text. */
 zkr__step zkr__heed;
-/* Let the claims behind us list, because another session's node with our node's name may block them. */
+/* Let the claims behind us list, because a node of another session that has our node's name may block them. */
 unsigned zkr__not_past(unsigned todo);
 
 /* Handlers of ZKR__EV_OWN_GONE and so on. */
@@ -461,7 +477,7 @@ zkr__step zkr__on_writing, zkr__on_written;
 /* --- downgrade.c, for claim_step.c alone --- */
 
 zkr__step zkr__on_downgrade, zkr__on_downgraded;
-/* Send the downgrade again, if there is a connection. */
+/* If there is a connection, send the downgrade again. */
 zkr__step zkr__downgrade_again;
 /* Handles ZKR__EV_GOT_OWN during a downgrade. */
 zkr__step zkr__on_got_downgrading;

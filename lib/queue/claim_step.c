@@ -3,9 +3,9 @@
 
 #include "queue/claim_state.h"
 
-/* --- looking ahead of our turn --- */
+/* --- looking ahead --- */
 
-/* PARKED: record from the list what follows the end of the node ahead, and how far to look ahead. */
+/* For PARKED, record from the list what follows the end of the node ahead, and how far to look ahead. */
 static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->then = e->then;
@@ -32,7 +32,7 @@ static unsigned on_before_gone(struct zkr__claim_state *k,
     if (!zkr__claim_watches_before(k)) {
         return 0;
     }
-    if (!e->connected) { /* the events of a re-connection arrive in no order */
+    if (!e->connected) { /* after a re-connection, events arrive in no order */
         k->look = ZKR__LOOKS_NOT;
         return 0;
     }
@@ -63,7 +63,7 @@ static unsigned on_before_changed(struct zkr__claim_state *k,
     return e->connected ? ZKR__DO_GET_BEFORE : 0;
 }
 
-/* After a re-connection, events prove nothing. Only what lists have shown of the nodes ahead remains valid. */
+/* After a re-connection, events prove nothing. Only what lists have shown about the nodes ahead remains valid. */
 static void look_no_further(struct zkr__claim_state *k)
 {
     if (k->look == ZKR__PREPARED) {
@@ -79,7 +79,7 @@ static void look_no_further(struct zkr__claim_state *k)
 static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->wait == ZKR__WAIT_CHILDREN && !k->watch_children) {
-        k->watch_children = true; /* each list leaves a watch, so no change is missed */
+        k->watch_children = true; /* each list sets a watch, so no change is missed */
         return zkr__enter(k, e, ZKR__LISTING);
     }
     if (e->wait == ZKR__WAIT_CHILDREN && e->unwatched) {
@@ -114,12 +114,12 @@ static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_e
                         : park(k, e);
 }
 
-/* The parent does not exist, or was deleted just now. Create the parents, again if necessary. */
+/* The parent does not exist, or was just deleted. Create the parents, again if necessary. */
 static unsigned make_parents(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->made_parents && k->failures >= ZKR__QUICK_RETRIES) {
-        k->made_parents = false; /* create the parents again after the pause */
+        k->made_parents = false; /* after the pause, the parents are created again */
         return zkr__retry_in(k, e, ZKR__CREATING);
     }
     k->failures += k->made_parents;
@@ -127,7 +127,7 @@ static unsigned make_parents(struct zkr__claim_state *k,
     return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
 }
 
-/* Our node was created just now, so no get precedes this list. */
+/* Our node was just created, so no get precedes this list. */
 static unsigned list_at_once(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -190,7 +190,7 @@ static unsigned look_for_own(struct zkr__claim_state *k,
     return zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* Handles the list of a look-ahead. If it fails, the claim lists when the node ahead is gone. */
+/* Handles the list of a look-ahead. If the list fails, the claim lists when the node ahead is gone. */
 static unsigned on_foreseen(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
@@ -214,7 +214,7 @@ static unsigned on_foreseen(struct zkr__claim_state *k,
     return todo;
 }
 
-/* Handles the list of LOOKING. A missing directory counts as an empty one. */
+/* Handles the list of LOOKING. A missing directory counts as empty. */
 static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
@@ -260,8 +260,8 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
 /* --- the node ahead --- */
 
 /*
- * Send a list that will probably grant. A short hold needs no watch on our node, which would only report our own
- * delete. If more lists may follow, the watch saves the gets.
+ * Send a list that will probably grant. A short hold needs no watch on our node, because the watch would only report
+ * our own delete. If more lists may follow, the watch saves the gets.
  */
 static unsigned list_for_turn(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -275,7 +275,7 @@ static unsigned list_for_turn(struct zkr__claim_state *k,
     return todo;
 }
 
-/* @held: the claim ahead is of this client, and held until it released. */
+/* @held is true if the claim ahead is of this client, and held until it released. */
 static unsigned
 ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
 {
@@ -286,8 +286,8 @@ ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool he
         k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
     if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
         /*
-         * Events arrive in order, so the event of an earlier deletion of our node would have arrived. The events of a
-         * re-connection arrive in no order, and possibly before ZKR__EV_CONNECTED.
+         * Events arrive in order, so the event of an earlier deletion of our node would have arrived. But after a
+         * re-connection events arrive in no order, possibly before ZKR__EV_CONNECTED.
          */
         return zkr__grant(k, e);
     }
@@ -315,10 +315,10 @@ static unsigned on_ahead_gone(struct zkr__claim_state *k,
 
 /*
  * The node ahead still exists, but its owner no longer holds. No node can come between, and no earlier node holds,
- * because the node ahead held. So the news grants as ZKR__EV_AHEAD_RELEASED does. But news and events arrive in no
- * order, so news proves nothing about our own node. Only a watch that has not fired, or the answer to a get, proves
- * that our node exists. News that cannot be used now is dropped, because the end of the node ahead brings an event,
- * too.
+ * because the node ahead held. So the news grants as ZKR__EV_AHEAD_RELEASED does. But there is no order between news
+ * and events, so news proves nothing about our own node. Only a watch that has not fired, or the answer to a get,
+ * proves that our node exists. News that cannot be used now is dropped, because the end of the node ahead also causes
+ * an event.
  */
 static unsigned on_ahead_told(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
@@ -349,11 +349,11 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
     if (e->code == ZKR_OK) {
         k->saw_ahead = true;
         return e->unwatched ? zkr__fail_claim(k, e, ZKR_ELIMIT)
-               : e->near    ? zkr__watch_own(k, e) /* a grant by news needs the watch */
+               : e->near    ? zkr__watch_own(k, e) /* needed for a grant by news */
                             : 0;
     }
     if (e->code == ZKR_EAUTH && k->saw_ahead) {
-        return 0; /* both nodes exist; UNHEARD will try again */
+        return 0; /* both nodes exist; EV_UNHEARD will retry */
     }
     return e->code == ZKR_ENONODE ? ahead_gone(k, e, false)
                                   : zkr__retry_or_fail(k, e, ZKR__LISTING);
@@ -381,7 +381,10 @@ static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_eve
     return stands ? zkr__watch_own(k, e) : 0;
 }
 
-/* A hold renews the watch on its own node, and a waiting claim the watch on the node or directory that it waits for. */
+/*
+ * A hold renews the watch on its own node. A waiting claim renews the watch on the node or directory for which it
+ * waits.
+ */
 static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected) {
@@ -394,7 +397,7 @@ static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_e
     return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
 }
 
-/* --- granted, removed --- */
+/* --- the grant and the removal --- */
 
 /* Nothing blocks any member of the group. */
 static unsigned on_all_ready(struct zkr__claim_state *k,
@@ -409,7 +412,7 @@ static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_ev
         return 0;
     }
     if (e->code == ZKR_OK) {
-        return zkr__grant(k, e); /* or prove again, if the lease is still not sure */
+        return zkr__grant(k, e); /* or prove again if the lease is still not sure */
     }
     return e->code == ZKR_ENONODE ? zkr__requeue(k, e)
                                   : zkr__retry_or_fail(k, e, k->phase);
@@ -421,7 +424,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
-        k->leaving = true;                 /* retry without limit from now on */
+        k->leaving = true;                 /* from now on, retries have no limit */
         k->refused = e->code == ZKR_EAUTH; /* claim_io.c logs it */
         return zkr__retry_in(k, e, ZKR__REMOVING);
     }
@@ -429,9 +432,9 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
     return 0;
 }
 
-/* --- the session, the owner --- */
+/* --- the session and the owner --- */
 
-/* A member pauses first if its group has entered before without success. */
+/* A member pauses first if its group has already entered in vain. */
 static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool pauses = k->pauses;
@@ -451,10 +454,10 @@ static unsigned on_connected(struct zkr__claim_state *k,
     /*
      * The events from the time without a connection arrive in no order. If a node was deleted and created again, its
      * event reports only a change, and a node without a watch has no event. So a claim that has a node first gets the
-     * node, with a watch. An older watch proves nothing, and a list or a check of the path shows no owner. Later
-     * requests of the claim, and the first probe (session_events.c), are answered after the get. By then the server has
-     * shown the owner of the node, and has sent any event of the watch. A check of the version could not replace the
-     * get, because the node of another client has version 0, as ours had before its metadata, and any revocation
+     * node, with a watch. An older watch proves nothing, and neither a list nor a check of the path shows the owner.
+     * Later requests of the claim, and the first probe (session_events.c), are answered after the get. By then the
+     * server has shown the owner of the node, and has sent any event of the watch. A check of the version could not
+     * replace the get, because another client's node has version 0, as ours had before its metadata, and any revocation
      * request would make the probe fail.
      */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
@@ -504,7 +507,7 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
-/* Giving up ends a wait, never a hold. */
+/* Giving up ends a wait, but never a hold. */
 static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -512,14 +515,15 @@ static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (k->phase == ZKR__CREATING || stage == ZKR__FINDING) {
-        k->failure = e->code; /* the answer will show whether a node must be deleted */
+        /* The answer will show whether there is a node to delete. */
+        k->failure = e->code;
         k->leaving = true;
         return ZKR__DO_NOTIFY;
     }
     return zkr__fail_claim(k, e, e->code);
 }
 
-/* Watch our own node from now on, because the next hold begins without a request. */
+/* From now on, watch our own node, because the next hold begins without a request. */
 static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->kept = k->phase == ZKR__HELD;
@@ -560,7 +564,7 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->round += k->phase == ZKR__LOOKING;
         k->phase = ZKR__GONE;
     }
-    return 0; /* the answer to come shows whether a node must be deleted */
+    return 0; /* the coming answer shows whether there is a node to delete */
 }
 
 static unsigned on_pause_over(struct zkr__claim_state *k,

@@ -44,7 +44,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         }
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN | ZKR__DO_LIST;
-    case ZKR__LISTING: /* a list or check shows no owner, so a get precedes it */
+    case ZKR__LISTING: /* a list or a check does not show the owner, so a get precedes it */
         return ZKR__DO_LIST | zkr__watch_own(k, e);
     case ZKR__PROVING:
     case ZKR__DOUBTED:
@@ -66,7 +66,8 @@ unsigned zkr__enter(struct zkr__claim_state *k,
 unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->round++;
-    if (k->downgrade != ZKR__SETTLED) { /* first find out which node exists */
+    /* First, the claim finds out which node exists. */
+    if (k->downgrade != ZKR__SETTLED) {
         k->downgrade = ZKR__SETTLED;
         k->leaving = true;
         return zkr__enter(k, e, ZKR__FINDING);
@@ -87,7 +88,7 @@ unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code)
 {
     unsigned notify = k->leaving ? 0 : ZKR__DO_NOTIFY;
-    if (k->failure == 0) { /* else keep the code of an earlier failure */
+    if (k->failure == 0) { /* otherwise, the code of an earlier failure stays */
         k->failure = code;
     }
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -116,7 +117,7 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
 }
 
 /*
- * Like zkr__worth_retrying(), but for requests of a hold, which must not miss its events because memory ran out for a
+ * Like zkr__worth_retrying(), but for requests of a hold. A hold must not miss its events because memory ran out for a
  * moment.
  */
 bool zkr__worth_repeating(int code)
@@ -143,10 +144,10 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
         k->phase = ZKR__GONE;
         return 0;
     }
-    /* FINDING has counted the lost create already. A list has shown that there is no node, so the connection works. */
+    /* FINDING has already counted the lost create. A list has shown that there is no node, so the connection works. */
     bool counted = stage == ZKR__FINDING;
     bool pauses = k->failures > (counted ? ZKR__QUICK_CREATES : ZKR__QUICK_RETRIES - 1);
-    k->failures += !pauses - counted; /* a pause adds one to failures itself */
+    k->failures += !pauses - counted; /* a pause itself adds one to failures */
     if (k->member) {
         k->pauses = pauses;
         k->place_lost = true;
@@ -218,7 +219,7 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
 unsigned
 zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason)
 {
-    /* A hold in doubt was counted as lost before. */
+    /* A hold in doubt has already been counted as lost. */
     unsigned todo = ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY |
                     (k->phase == ZKR__HELD && !k->kept ? ZKR__DO_COUNT_LOSS : 0);
     k->lost = reason;
@@ -248,7 +249,7 @@ unsigned zkr__look_later(const struct zkr__claim_state *k)
 
 /*
  * The name of our node now belongs to a node of another client, or of an ending session of ours. That node may block
- * the claims behind us, so these claims list.
+ * the claims behind us, so they list.
  */
 unsigned zkr__not_past(unsigned todo)
 {
@@ -256,7 +257,7 @@ unsigned zkr__not_past(unsigned todo)
     return (todo & ~(unsigned)ZKR__DO_STEP_ASIDE) | (aside ? ZKR__DO_LET_LOOK : 0);
 }
 
-/* --- our own node, which a get watches --- */
+/* --- our own node --- */
 
 unsigned zkr__on_own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -311,7 +312,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
 
 /*
  * The client may not read our node, or the server is too busy. The hold stays, because the session is alive. Ask which
- * session owns the node (ZOOKEEPER-2590), and try to watch the node again later.
+ * session owns the node (ZOOKEEPER-2590), and try later to watch the node again.
  */
 static unsigned unseen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -365,18 +366,19 @@ unsigned zkr__on_own_changed(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->downgrade != ZKR__SETTLED) {
-        return 0; /* the server refuses the downgrade in flight because of the change */
+        /* Because of the change, the server refuses the downgrade in flight. */
+        return 0;
     }
     k->version = -1;
     if (k->own == ZKR__OWN_ASKED) {
-        return 0; /* the answer follows the event, so it shows the change */
+        return 0; /* the answer arrives after the event, so it shows the change */
     }
     k->own = ZKR__OWN_NONE;
     return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
                                                                   : 0;
 }
 
-/* --- writes of a hold to its node --- */
+/* --- a hold's writes to its node --- */
 
 /* Get our node right after the write, so that the write does not use up the watch. */
 unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
@@ -388,8 +390,8 @@ unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
 
 /*
  * A refusal because of the version means that another client has written a revocation request, which the watch reports.
- * After any other refusal, for example by an ACL, the metadata count as written, because another attempt would be
- * refused, too, and each probe with it.
+ * After any other refusal, for example by an ACL, the metadata count as written, because another attempt, and the probe
+ * that makes it, would be refused, too.
  */
 unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
