@@ -35,7 +35,7 @@ struct waiters {
 static void *wait_once(void *arg)
 {
     struct waiters *w = arg;
-    free(malloc(16)); /* now the allocator has what it keeps for each thread */
+    free(malloc(16)); /* now the allocator has the memory that it keeps per thread */
     (void)pthread_barrier_wait(&w->ready);
     (void)pthread_barrier_wait(&w->go);
     bench_must(zkr_mutex_acquire(w->mutex, ZKR_FOREVER), "acquire");

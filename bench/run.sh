@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [ARGUMENT...]: an optimised build, then bench.py.
-# run.sh --micro [--json] [--seconds S] [MEASUREMENT...]: parts of one client, one by one, on a private
-# ZooKeeper or on $ZKR_SERVERS. Takes everything it started or made with it, however it ends.
-# The build is in build/bench, or in $ZKR_BENCH_BUILD.
+# run.sh [ARGUMENT...]: makes an optimised build, and runs bench.py. run.sh --micro [--json] [--seconds S]
+# [MEASUREMENT...]: measures parts of a client, one by one, on a private ZooKeeper or on $ZKR_SERVERS. However it ends,
+# it stops and removes everything that it started or created. The build is in build/bench, or in $ZKR_BENCH_BUILD.
 set -euo pipefail
 export LC_ALL=C
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 build=${ZKR_BENCH_BUILD:-$root/build/bench}
 
-# Messages go to stderr: stdout is for numbers.
+# Messages go to stderr, because stdout is for numbers.
 say() {
     printf 'bench: %s\n' "$*" >&2
 }
@@ -57,7 +56,7 @@ if [ "${1:-}" != --micro ]; then
 fi
 shift
 
-# ---- parts of one client ------------------------------------------------------------
+# ---- parts of a client --------------------------------------------------------------
 
 options=()
 while [[ ${1:-} == --* ]]; do
@@ -80,14 +79,14 @@ if [ -n "${ZKR_SERVERS:-}" ]; then
     servers=$ZKR_SERVERS
     say "ZooKeeper at $servers (\$ZKR_SERVERS)"
 else
-    # Enough heap that the collector does not show. All else as an operator has it: above all,
-    # each write is on the disk before it is answered.
+    # The heap is so large that garbage collection does not affect the results. All other settings are an operator's. In
+    # particular, each write is on the disk before it is answered.
     start_server 2000 -Xmx512m -XX:+UseSerialGC
     say "private ZooKeeper $version on $servers, data in $tmp"
 fi
 say "$(nproc) processors, load $(cut -d ' ' -f 1 /proc/loadavg)"
 
-# In the background, so that a signal is heard at once.
+# Runs in the background, so that a signal is handled at once.
 "$build/bench/mutex" "${options[@]}" "$servers" "$@" </dev/null &
 status=0
 wait $! || status=$?

@@ -8,9 +8,9 @@
  * node is being created. A member does not wait if a node of its group exists or is being created.
  *
  * A server refuses a create below a missing directory. If another client creates the directory right after that, our
- * next create succeeds and overtakes the refused one. So as long as neither a node of ours nor a watch proves that a
- * directory exists, its claims are admitted one at a time. The other claims wait for one round trip, and the nodes are
- * created in the order of the requests.
+ * next create succeeds and overtakes the refused one. While neither a node of ours nor a watch proves that a directory
+ * exists, its claims are admitted one at a time. The other claims wait for one round trip, and the nodes are created in
+ * the order of the requests.
  *
  * All functions need the client's lock.
  */

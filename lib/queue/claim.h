@@ -72,7 +72,7 @@ struct zkr__claim {
     int64_t sequence;
     int64_t czxid;
     int64_t held_since_ms;  /* wall clock, ms since 1970; 0 = not held yet */
-    int64_t held_at;        /* the same time by zkr__now() */
+    int64_t held_at;        /* held_since_ms, by zkr__now() */
     struct zkr__loss *loss; /* see loss.c; NULL = nothing was lost, or memory ran out */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *on_change_ctx;

@@ -68,7 +68,7 @@ struct zkr__directory {
         joining; /* nodes being created: those of one group, or at most joining_max */
     bool listing : 1;     /* a list is in flight */
     bool used : 1;        /* a node of ours was created in this session */
-    bool warned : 1;      /* the log says why the directory is not deleted */
+    bool warned : 1;      /* the log has the reason why the directory is not deleted */
     bool at_guardian : 1; /* the guardian knows the directory */
     bool near : 1;        /* the creator of the node read last may send news */
     bool asks_behind : 1; /* a list in flight shows the waiters behind our holds */

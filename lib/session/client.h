@@ -245,7 +245,7 @@ struct zkr_client {
     int flushing;      /* how many calls of zkr_client_flush() wait */
     /* Set by zkr_client_shutdown(): all waits end, and no new wait begins. */
     bool shut;
-    bool broken; /* the library has detected a fault of its own (must.h) */
+    bool broken; /* the library has detected a fault in itself (must.h) */
     struct zkr__cv service_cv;
     int64_t service_at; /* when the service wakes unless it is signaled */
     struct zkr__dispatch dispatch;

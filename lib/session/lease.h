@@ -113,7 +113,7 @@ void zkr__lease_begin(struct zkr__lease *l,
                       const struct zkr__lease_terms *terms,
                       int64_t granted,
                       int64_t opened);
-/* Note a new connection of the session, perhaps with another timeout. Chains start anew. */
+/* Note a new connection of the session, possibly with another timeout. Chains must start again. */
 void zkr__lease_reconnected(struct zkr__lease *l, int64_t granted);
 /* End the lease with its session. */
 void zkr__lease_end(struct zkr__lease *l);

@@ -211,7 +211,7 @@ void zkr__session_guard(zkr_client *c)
 
 /*
  * Before the credentials are accepted, the client sends nothing else. zkr__zk_multi_submit() relies on that. An
- * open_handle function may have added credentials of its own.
+ * open_handle function may have added its own credentials.
  */
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {

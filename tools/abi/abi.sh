@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# abi.sh compare RECORD HEADERS SOVERSION: is the binary interface of the public headers in HEADERS/zkr, of that
-# SOVERSION, compatible with the one in RECORD? judge.awk says what may change: functions and constants may be added,
-# options may grow.
-# abi.sh record RECORD HEADERS SOVERSION: writes RECORD anew.
+# abi.sh compare RECORD HEADERS SOVERSION: tests whether the binary interface of the public headers in HEADERS/zkr, with
+# that SOVERSION, is compatible with the interface in RECORD. judge.awk defines what may change: functions and constants
+# may be added, and options may grow. abi.sh record RECORD HEADERS SOVERSION: writes a new RECORD.
 #
-# The object compared is not the library but what programs are compiled against: a file of pointers to all public
-# functions and of all public constants. testing.h is left out, because its library is linked into tests. The test
-# static.symbols checks that the library exports just these functions.
+# The script does not compare the library, but the interface against which programs are compiled: an object file with
+# pointers to all public functions, and with all public constants. testing.h is left out, because its library is linked
+# into tests. The test static.symbols checks that the library exports just these functions.
 set -euo pipefail
 export LC_ALL=C
 
@@ -20,11 +19,11 @@ soname=libzkrecipes.so.$soversion
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# A library of variables: of the type of each public function, and of each public enum.
+# Prints a library of variables. Each has the type of a public function or of a public enum.
 interface() {
     (cd "$headers" && find zkr -name '*.h' ! -name testing.h -type f | sort | sed 's/.*/#include <&>/')
     sh "$here/../names.sh" "$headers/zkr" zkrecipes | sed 's/.*/__typeof__(\&&) function_&;/'
-    # Anonymous ones of the headers are constants as well.
+    # The constants of anonymous enums in the headers count, too.
     (cd "$headers" && find zkr -name '*.h' ! -name testing.h -type f -exec cat {} +) | sed -n 's/^enum \([a-z_]*\) {$/enum \1 constants_\1;/p' | sort -u
 }
 
@@ -58,7 +57,7 @@ compare)
     dump "$tmp/new.abi"
     status=0
     abidiff --leaf-changes-only --harmless --no-added-syms "$tmp/old.abi" "$tmp/new.abi" >"$tmp/report" || status=$?
-    # 1 and 2 are its own errors.
+    # Bits 1 and 2 mean errors of the tool itself.
     if [ $((status & 3)) -ne 0 ]; then
         cat "$tmp/report"
         exit 70

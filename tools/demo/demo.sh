@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# demo.sh BUILD_DIR [--servers LIST]: shows the recipes at work, with real processes, on a private ZooKeeper
-# or on these servers, and checks what it shows. Ends non-zero if anything was wrong; takes
-# everything it started or made with it, however it ends.
+# demo.sh BUILD_DIR [--servers LIST]: shows the recipes at work, with real processes, on a private ZooKeeper or on the
+# given servers, and checks the results. Exits with a non-zero status if anything was wrong. However it ends, it stops
+# and removes everything that it started or created.
 set -euo pipefail
 export LC_ALL=C
 
@@ -15,7 +15,7 @@ die() { # STATUS WORDS
     exit "$status"
 }
 
-# ---- what is seen -------------------------------------------------------------------
+# ---- output -------------------------------------------------------------------------
 
 terminal=no
 [ ! -t 1 ] || terminal=yes
@@ -27,7 +27,7 @@ if [ "$terminal" = yes ]; then
     plain=$'\033[0m'
 fi
 
-# progress WORDS: a line that the next one replaces; nothing where that cannot be done.
+# progress WORDS: prints a line that the next one replaces. If the output is not a terminal, prints nothing.
 progress() {
     [ "$terminal" = no ] || printf '\r\033[K   %s' "$*"
 }
@@ -47,7 +47,7 @@ part() {
 }
 
 wrong=0
-# check WORDS TEST...: says whether the test holds, and remembers if it does not.
+# check WORDS TEST...: prints whether the test succeeds, and records a failure.
 check() {
     local words=$1
     shift
@@ -61,11 +61,11 @@ check() {
 
 # ---- time, in microseconds ----------------------------------------------------------
 
-now() { # sets now
+now() { # sets `now`
     now=${EPOCHREALTIME/./}
 }
 
-ms() { # MICROSECONDS: as milliseconds, with one decimal below 100
+ms() { # MICROSECONDS: prints milliseconds, with one decimal below 100
     if [ "$1" -lt 100000 ]; then
         printf '%d.%d ms' $(($1 / 1000)) $(($1 / 100 % 10))
     else
@@ -98,15 +98,15 @@ jvm=(-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1)
 
 # ---- workers ------------------------------------------------------------------------
 
-declare -A pids # of workers, by name
+declare -A pids # process IDs of the workers, by name
 
-# hold NAME HOLD_MS [SESSION_MS]: in the background, at $path.
+# hold NAME HOLD_MS [SESSION_MS]: runs a holder in the background, at $path.
 hold() {
     "$build/examples/hold" "$servers" "$path" "$@" </dev/null >>"$tmp/said" 2>>"$tmp/errors" &
     pids[$1]=$!
 }
 
-# said NAME acquired|released: has it? Sets at (microseconds), token and session.
+# said NAME acquired|released: tests whether NAME has printed that. Sets at (microseconds), token and session.
 said() {
     local name what time
     while read -r name what time token session; do
@@ -122,8 +122,7 @@ said_or_gone() { # NAME acquired|released
     said "$@" || gone "${pids[$1]}"
 }
 
-# expect NAME acquired|released [stopwatch SINCE WORDS]: waits until it has, and sets what
-# said() sets.
+# expect NAME acquired|released [stopwatch SINCE WORDS]: waits until said() succeeds, and sets the same variables.
 expect() {
     local name=$1 what=$2
     shift 2
@@ -154,7 +153,7 @@ left_in_stock() {
     printf '%d' "$number"
 }
 
-# take with|without: all at once; sets left.
+# take with|without: runs all takers at once, and sets left.
 take() {
     local started=() running failed=0 i end=$((SECONDS + 30))
     printf '%10d\n' "$stock" >"$tmp/stock"
@@ -195,8 +194,8 @@ show_stock() {
 
 # ---- 2: first come, first served ----------------------------------------------------
 
-# In the background, because a command that treats SIGINT as its own keeps it from us.
-status() { # [--json]: into $tmp/status
+# Runs in the background, because a command that handles SIGINT itself keeps it from this script.
+status() { # [--json]: writes to $tmp/status
     "$build/tools/zkr" -z "$servers" status "$@" "$path" </dev/null >"$tmp/status" \
         2>>"$tmp/errors" &
     wait $!
@@ -207,13 +206,13 @@ queue_reaches() { # POSITION
     status --json && read -r text <"$tmp/status" && [[ $text == *"\"position\":$1,"* ]]
 }
 
-# A command run under the lock; says the same as hold.
+# A command that runs under the lock, and prints the same lines as hold.
 # shellcheck disable=SC2016 # for the shell that zkr runs
 served='echo "$0 acquired $EPOCHREALTIME $ZKR_FENCING_TOKEN 0"; sleep 0.1
     echo "$0 released $EPOCHREALTIME"'
 
-# run_locked NAME OPTION COMMAND...: in the background, at $path. Without a terminal, which zkr would hand to its
-# command, and Ctrl-C with it.
+# run_locked NAME OPTION COMMAND...: runs zkr lock in the background, at $path. It has no terminal, because zkr would
+# give the terminal, and so Ctrl-C, to its command.
 run_locked() {
     local name=$1 option=$2
     shift 2
@@ -255,7 +254,7 @@ show_order() {
     check 'never two at a time' [ "$alone" = yes ]
 }
 
-# Until told to end by a file.
+# Runs until a certain file exists.
 # shellcheck disable=SC2016 # for the shell that zkr runs
 shared='echo "$0 acquired $EPOCHREALTIME $ZKR_FENCING_TOKEN 0"
     until [ -e "$1" ]; do sleep 0.02; done
@@ -284,9 +283,9 @@ show_readers() {
     expect w released
 }
 
-# ---- 3: the holder goes -------------------------------------------------------------
+# ---- 3: the holder dies -------------------------------------------------------------
 
-# stopwatch SINCE WORDS TEST...: a test with a running clock.
+# stopwatch SINCE WORDS TEST...: runs a test while showing a clock.
 stopwatch() {
     now
     progress "$2: $(ms $((now - $1)))"
@@ -294,7 +293,7 @@ stopwatch() {
     "$@"
 }
 
-kill_hard() { # PID; bash would report its end
+kill_hard() { # PID; otherwise bash would report its end
     { kill -KILL "$1" && wait "$1"; } 2>/dev/null || true
 }
 
@@ -323,7 +322,7 @@ show_loss() {
     expect c acquired stopwatch "$since" "it is killed with SIGKILL, and has no guardian"
     took=$((at - since))
     line "it is killed with SIGKILL, and has no guardian: $(ms "$took"), with a session time-out of $limit ms"
-    # The server counts from the last sign of life, and in steps of its tick.
+    # The server counts from the last message of the client, in steps of its tick.
     check 'not before the session can have ended' [ "$took" -gt $((limit * 1000 / 2)) ]
     check 'soon after the session has ended' [ "$took" -lt $((limit * 1500 + 1000000)) ]
 
@@ -346,7 +345,7 @@ show_loss() {
 
 # ---- 4: election --------------------------------------------------------------------
 
-# leads TERM: has the term of this number, counted from 1, begun? Sets leader and at.
+# leads TERM: tests whether the term with this number, counted from 1, has begun. Sets leader and at.
 leads() {
     local name what time count=0
     while read -r name what time _; do
@@ -365,7 +364,7 @@ await_leader() { # TERM [stopwatch SINCE WORDS]
     await 15 "$@" leads "$term" || give_up 'nobody leads'
 }
 
-jobs_run() { # COUNT: by the leader
+jobs_run() { # COUNT: tests whether the leader has run that many jobs
     local name what count=0
     while read -r name what _; do
         [ "$name $what" != "$leader job" ] || count=$((count + 1))
@@ -379,7 +378,8 @@ await_jobs() { # COUNT
     line "$leader leads and runs a job each second: $1 done"
 }
 
-# Sets jobs, and yes or no: did each tick have one job, and no job follow one of a later term?
+# Sets jobs. Also sets whether each tick had one job, and whether no job followed a job of a later term, each to yes or
+# no.
 read_jobs() {
     local what token tick last_token=0
     local -A seen=()
@@ -414,7 +414,7 @@ show_election() {
     await_leader 2 stopwatch "$since" "$leader is killed with SIGKILL"
     took=$((at - since))
     line "it is killed with SIGKILL; the next leads after $(ms "$took")"
-    # Session time-outs of servers with a longer tick are longer than asked for.
+    # On servers with a longer tick, session timeouts are longer than requested.
     check 'soon after the session has ended' [ "$took" -lt 8000000 ]
     await_jobs 2
 

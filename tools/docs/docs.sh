@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs.sh BUILD OUT: the manual as HTML in OUT, from the pages that a build has made, with an index. See ./run.
+# docs.sh BUILD OUT: writes the manual as HTML to OUT, from the pages that a build has made, with an index. See ./run.
 set -euo pipefail
 
 build=$1 out=$2
@@ -11,7 +11,7 @@ man3=$build/tools/docs/man3
 command=$build/tools/zkr.1
 [ -f "$command" ] || command=tools/zkr/zkr.1
 
-# Pages that show nothing but another one are left out: links to a function lead to the page of its header.
+# Pages that only include another page are left out. Links to a function lead to the page of its header.
 mapfile -t headers < <(grep -L '^\.so ' "$man3"/*.3)
 for file in "$build"/tools/docs/*.7 "$command" "${headers[@]}"; do
     mandoc -Thtml -O style=style.css "$file" >"$out/$(basename "$file").html"
@@ -27,7 +27,7 @@ a.permalink { color: inherit; text-decoration: none; }
 dd { margin-bottom: 0.5em; }
 CSS
 
-# entry FILE: a line of the index, with what its NAME says.
+# entry FILE: prints a line of the index, with the text of the page's section NAME.
 entry() {
     local name
     name=$(basename "$1")
@@ -61,7 +61,7 @@ HTML
     printf '</ul>\n</body>\n</html>\n'
 } >"$out/index.html"
 
-# mandoc breaks the lines of code twice, and links no page that man(7) names.
+# mandoc breaks lines of code twice, and does not link pages in man(7) markup.
 perl -0777 -i -pe '
     BEGIN {
         my ($out, $man3) = splice @ARGV, 0, 2;

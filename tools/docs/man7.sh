@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# man7.sh TEMPLATE VERSION DATE OUT: makes a page of section 7; run in the root of the tree. Code
-# is not in the template but in examples/, where it is compiled or run. Lines of the template:
+# man7.sh TEMPLATE VERSION DATE OUT: makes a page of section 7. It must run in the root of the tree. The template has no
+# code. The code is in examples/, where it is compiled or run. Special lines of the template:
 #
 #   @FILE path@            the file, without the line that names its licence
 #   @FUNCTION path name@   one function of a C file
@@ -16,7 +16,7 @@ function fail(what) {
     exit 1
 }
 
-# One line of code, as it is to be read.
+# Escapes one line of code, so that it is displayed as it is.
 function code(line) {
     gsub(/\\/, "\\e", line)
     gsub(/-/, "\\-", line)
@@ -65,7 +65,7 @@ function one_function(path, name,    line, inside, n) {
     print ".fi\n.RE"
 }
 
-# Lines of text have 80 bytes at most.
+# A line of text has at most 80 bytes.
 function prose(line,    cut) {
     while (length(line) > 80 && line !~ /^[.]/) {
         cut = 80
@@ -79,7 +79,7 @@ function prose(line,    cut) {
     print line
 }
 
-# The part "Curator:" of the comment above each function.
+# Prints the part "Curator:" of the comment above each function.
 function curator(    path, line, doc, name, list) {
     list = "ls include/zkr/*.h"
     while ((list | getline path) > 0) {

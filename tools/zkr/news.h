@@ -55,8 +55,8 @@ void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit);
 /* Called in the main thread: */
 
 /**
- * Before each term, tells the latch again whether zkr is fit, because news_set_fit() skips the latch while a command
- * runs.
+ * Before each term, reports to the latch again whether zkr is fit, because news_set_fit() skips the latch while a
+ * command runs.
  */
 void news_repeat_fit(struct news *n, zkr_leader_latch *latch);
 /** Returns the loss. Its reason is 0 if there is none. */

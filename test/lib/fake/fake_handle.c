@@ -333,7 +333,7 @@ static bool concerns(const struct zkf__watch *w, int event)
     }
 }
 
-/* All watches of @path have the same owner, who is notified once. */
+/* All watches of @path have one owner, which is notified once. */
 static void on_event(struct zkf__handle *h, int event, const char *path)
 {
     uint32_t hash = zkf_hash(path);

@@ -34,7 +34,7 @@ struct zkt_lie {
     atomic_int told; /* how often so far */
 };
 
-/** Tell @lie from now on. @lie must last as long as it is told. NULL = tell the truth. */
+/** From now on, change answers according to @lie, which must outlast that. NULL = stop lying. */
 void zkt_proxy_lie(zkt_proxy *p, struct zkt_lie *lie);
 
 #endif

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# make.sh bash|zsh|fish TABLE TEMPLATE OUT: makes the completion of zkr for this shell from TEMPLATE. Its line @TABLE@ is
-# replaced by the rows of TABLE, in the language of the shell.
+# make.sh bash|zsh|fish TABLE TEMPLATE OUT: makes zkr's completion for this shell from TEMPLATE. The rows of TABLE, in
+# the language of the shell, replace the line @TABLE@ of the template.
 set -eu
 
 awk -F ' *[|] *' -v shell="$1" '
@@ -12,7 +12,7 @@ function fail(what) {
     exit 1
 }
 
-# The table has no quotation mark and no backslash, so this is the same in all shells.
+# The table has no quotation marks and no backslashes, so quoting is the same in all shells.
 function quoted(text) {
     return "\047" text "\047"
 }
@@ -24,7 +24,7 @@ function list(names,    n, each, i, text) {
     return text
 }
 
-# --- of zsh: arguments of _arguments and _describe ---
+# --- zsh: arguments of _arguments and _describe ---
 
 function escaped(text) {
     gsub(/:/, "\\:", text)
@@ -49,7 +49,7 @@ function zsh_option(names, repeated, has_value, value, choices, text,    n, each
     return spec
 }
 
-# --- of fish ---
+# --- fish ---
 
 function fish_option(verbs, names, has_value, choices, text,    n, each, i, line) {
     line = "complete -c zkr -n " quoted("__zkr_at " (verbs == "all" ? "\"\" $__zkr_verbs" : verbs))
