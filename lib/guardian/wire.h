@@ -47,7 +47,7 @@ enum { ZKR__GUARDIAN_NO_PARENT = -1 };
 
 enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
 
-/* How many directories of one client a guardian remembers at most. */
+/* Maximum number of directories that a guardian remembers for one client. */
 enum { ZKR__GUARDIAN_DIRECTORIES = 1024 };
 
 /*

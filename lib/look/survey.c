@@ -61,7 +61,7 @@ void zkr_survey_free(zkr_survey *s)
 
 /* While this many requests are in flight, no more nodes are listed. */
 enum { WINDOW = 500 };
-/* How often a visit is repeated because a contender's node was deleted meanwhile. */
+/* Maximum number of repetitions of a visit, which is repeated if a contender's node was deleted meanwhile. */
 enum { TRIES = 4 };
 
 /* The kinds of requests. The tag of a request combines the kind with the index of the visit or of the lease. */

@@ -110,7 +110,7 @@ struct zkr__known {
     int64_t from;
     /* The nodes of other clients if `from` is ZKR__KNOWN_ALL. Some of these nodes may be gone by now. */
     struct zkr__children others;
-    /* How many of our latest nodes got the next number, counted up to two. */
+    /* Number of our latest nodes that got the next number, counted up to two. */
     unsigned quiet;
 };
 

@@ -58,7 +58,10 @@ struct zkr__directory {
     struct zkr__claim *ours;      /* list, by number: claims whose nodes are known */
     /* The order of this client's requests for permits (permits.h). NULL = no request yet. */
     struct zkr__permits_order *order;
-    /* How many children with and without a number this client knows of. A `seen` of -1 means not known. */
+    /*
+     * Numbers of children that this client knows of, with and without a number in their names. A `seen` of -1 means not
+     * known.
+     */
     int seen, seen_strays;
     int refs; /* references of queues, claims and requests in flight */
     /* Number of sessions that have ended. The client drops answers of an earlier generation. */

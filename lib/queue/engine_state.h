@@ -26,7 +26,7 @@ struct zkr__ghost;
  */
 enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 
-/* How many lists were saved, for tests and metrics. */
+/* Counts of lists that were saved, for tests and metrics. */
 struct zkr__spared {
     int64_t shared;   /* claims that shared the list of another claim */
     int64_t bare;     /* creates sent without a list */
@@ -39,7 +39,7 @@ struct zkr__spared {
 enum { ZKR__REMEMBERED_MAX = 64 };
 
 /*
- * How many of our creates may be in flight. A lease probe waits for their answers, and for the answers to the requests
+ * Maximum number of our creates in flight. A lease probe waits for their answers, and for the answers to the requests
  * that follow them.
  */
 enum { ZKR__JOINING_MAX = 64 };

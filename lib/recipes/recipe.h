@@ -39,8 +39,8 @@ int zkr__recipe_options(const zkr_client *c,
                         const void *from);
 
 /*
- * Check the warning options of an object that errors call @what. @told is true if a callback is set. Returns ZKR_OK, or
- * ZKR_EINVAL with an error text.
+ * Check the warning options of an object. Error texts call the object @what. @told is true if a callback is set.
+ * Returns ZKR_OK, or ZKR_EINVAL with an error text.
  */
 int zkr__recipe_check_warning(const zkr_client *c,
                               const char *path,
@@ -49,8 +49,8 @@ int zkr__recipe_check_warning(const zkr_client *c,
                               bool told);
 
 /*
- * Allocate an object of @size bytes that errors call @what, with a queue as described by @chosen. If this fails,
- * returns NULL, and *rc and the last error have the reason.
+ * Allocate an object of @size bytes, with a queue as described by @chosen. Error texts call the object @what. If this
+ * fails, returns NULL, and *rc and the last error have the reason.
  */
 void *zkr__recipe_make(size_t size,
                        zkr_client *c,

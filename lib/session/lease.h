@@ -90,7 +90,7 @@ struct zkr__lease_terms {
     bool no_stopgap;    /* rule 3 is off */
 };
 
-/* How many writes are remembered. They are at least gap/16 apart, so they span four gaps. */
+/* Number of writes that are remembered. They are at least gap/16 apart, so they span four gaps. */
 enum { ZKR__LEASE_WRITES = 64 };
 
 struct zkr__lease {

@@ -16,7 +16,7 @@
 
 struct zkr__request;
 
-/* How many answers a client can store when memory is short. */
+/* Number of answers that a client can store when memory is short. */
 enum { ZKR__SPARES = 64 };
 
 /*
@@ -32,7 +32,7 @@ struct zkr__link {
     unsigned early_count;
     unsigned ups; /* how often the handle has connected */
     bool timed;   /* the timeout of the first connection is known */
-    /* How many credentials were added; the handle sends them at each connection. */
+    /* Number of credentials that were added. The handle sends them at each connection. */
     size_t authorized;
     bool doubted; /* the handle has returned an impossible answer */
     /*
@@ -102,8 +102,8 @@ bool zkr__answer_later(zkr_client *c,
                        unsigned tag) ZKR__LOCKED;
 
 /*
- * Returns whether there is room for the watch of @op. If there is none, the request is sent without the watch, and its
- * answer says so.
+ * Returns whether there is room for the watch of @op. If there is none, the request is sent without the watch, and
+ * `unwatched` is set in its answer.
  */
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op) ZKR__LOCKED;
 /* Returns whether @bytes can be reserved for needed watches. */

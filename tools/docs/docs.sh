@@ -61,7 +61,7 @@ HTML
     printf '</ul>\n</body>\n</html>\n'
 } >"$out/index.html"
 
-# mandoc breaks lines of code twice, and does not link pages in man(7) markup.
+# mandoc breaks lines of code twice, and makes no links of the page names in man(7) markup.
 perl -0777 -i -pe '
     BEGIN {
         my ($out, $man3) = splice @ARGV, 0, 2;

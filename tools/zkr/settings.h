@@ -68,7 +68,7 @@ struct globals {
     char *shell[4];   /* the command for -c */
 };
 
-/** How many files are in the TLS setting. A password may follow them. */
+/** Number of files in the TLS setting. A password may follow them. */
 enum { TLS_FILES = 3 };
 
 /** Returned instead of an exit code if the caller must continue. */

@@ -51,7 +51,7 @@ struct ending {
     /* When to try another server if this one does not answer. */
     int64_t leave_at;
     unsigned first; /* index of the first server */
-    /* How many rounds through all servers are complete. */
+    /* Number of complete rounds through all servers. */
     unsigned rounds;
     int closes;
     bool asked;

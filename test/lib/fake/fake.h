@@ -28,7 +28,7 @@ struct zkf_node {
     int64_t czxid, mzxid, pzxid;
     int64_t owner; /* session that owns an ephemeral node, else 0 */
     int64_t created_ms;
-    /* How many children were created so far, at most 2147483647, and how many exist now. */
+    /* Number of children created so far, at most 2147483647, and number of existing children. */
     int creates, children;
     int child_writes; /* writes to the data of its children */
     /* The number that follows the creates that are not applied yet. */
@@ -252,7 +252,7 @@ size_t zkf_log_length(void);
 /* Returns how many credentials libzookeeper has accepted for this handle. */
 int zkf_credentials(const void *zh);
 
-/* How often each of these events has happened since the process began. */
+/* Number of times that each of these events has happened since the process began. */
 struct zkf_counts {
     /* Connections that were cut with a transaction or its answer on the way. */
     long cut_transactions;

@@ -261,7 +261,7 @@ static void connected(struct zkf__handle *h, const struct zkf__req *req)
         set->seen = h->seen;
         for (const struct zkf__watch *w = h->watches; w; w = w->next) {
             struct zkf__watch *copy = zkf__copy(w, sizeof(*w));
-            /* In the order of a hash table, which is arbitrary. */
+            /* The watches are in the order of a hash table, which is arbitrary. */
             struct zkf__watch **at = &set->watches;
             while (*at && zkf_chance(50)) {
                 at = &(*at)->next;

@@ -96,7 +96,7 @@ struct zkf__world {
     size_t log_len, log_room;
     int64_t zxid, epoch, next_session;
     int64_t most_watches;
-    /* Answer to a transaction that creates an ephemeral node; 0 = it is carried out. */
+    /* Code with which a transaction that creates an ephemeral node is answered; 0 = it is carried out. */
     int local;
     uint32_t lapses;              /* zkf_hash() of the path; 0 = none */
     struct zkf__pending *pending; /* proposals of a leader that is cut off */
