@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check.sh: runs the checks for each change, which take at most 20 seconds. ./run ci runs the others, too.
+# check.sh: runs, for each change, the checks that take at most 20 seconds. ./run ci also runs the others.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."

@@ -8,8 +8,8 @@ set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-# Each test of zkr_add_test() has its own target. A test on a server with a habit (the part after @) has the same target
-# as without. Static tests read installed files.
+# Each test of zkr_add_test() has its own target. A test on a server with a habit (the part after @) shares the target
+# of the test without the habit. Static tests read installed files.
 if [ "$1" = --needs ]; then
     shift
     ctest --preset "$@" -N | sed -n 's/^ *Test *#[0-9]*: //p' | while IFS= read -r name; do

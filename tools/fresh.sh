@@ -32,7 +32,7 @@ failed=0
 # ---- the end ------------------------------------------------------------------------
 
 job=
-signal_job() { # SIGNAL: false if there is no such process
+signal_job() { # SIGNAL: returns false if there is no such process
     # shellcheck disable=SC2016 # for the inner shell, which has kill built in; sudo may find no kill program
     as_root sh -c 'kill -s "$1" -- "-$2" 2>/dev/null' sh "$1" "$job"
 }

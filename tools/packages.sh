@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Messages, and packages of Debian and Ubuntu. ./run and the scripts behind it source this file.
+# Functions for messages, and for packages of Debian and Ubuntu. ./run and the scripts behind it source this file.
 
 # ---- packages by purpose --------------------------------------------------------------
 

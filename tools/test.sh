@@ -32,5 +32,5 @@ fi
 say "==> build in build/test"
 tools/build.sh test "${targets[@]}"
 say '==> tests'
-# Most tests spend their time waiting, for sessions to end and for time to pass.
+# Most tests mainly wait for sessions to end, or for time to pass.
 exec tools/ctest.sh "$preset" -j $((3 * $(nproc))) "${only[@]}"

@@ -92,8 +92,8 @@ struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
 /* Returns the meter of @q, which is never NULL. */
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
 /*
- * Record @token, from the answer to a create in @q. Servers answer creates in the order of their transactions, so if
- * the previous create in any queue had a higher token, they have lost data, and this logs a warning.
+ * Record @token, from the answer to a create in @q. Logs a warning if the previous create, in any queue, had a higher
+ * token. Servers answer creates in the order of their transactions, so they must have lost data.
  */
 void zkr__queue_note_token(const struct zkr__queue *q,
                            struct zkr__engine *engine,

@@ -127,7 +127,7 @@ static int64_t take_warning(zkr_leader_latch *l, int64_t *left_ms) ZKR__LOCKED
     return lead->czxid;
 }
 
-/* Copies of a callback's arguments. The callback may destroy the latch. */
+/* Copies of a callback's arguments, because the callback may destroy the latch. */
 struct told {
     zkr_leader_latch *l;
     zkr_client *c;

@@ -112,7 +112,7 @@ static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
     zkr__unlock(c);
 }
 
-/* Copies of the callback's arguments. The callback may destroy the lock. */
+/* Copies of the callback's arguments, because the callback may destroy the lock. */
 struct lost_call {
     struct zkr__holder *holder;
     zkr_client *c;

@@ -411,7 +411,7 @@ void zkr__service_run(zkr_client *c)
     next = zkr__sooner(next, run_nudge(c, zkr__now(c)));
     next = zkr__sooner(next, run_ping(c, zkr__now(c)));
     next = zkr__sooner(next, zkr__guardian_look(c, zkr__now(c)));
-    /* At times the lock was released, and something may have become due sooner meanwhile. */
+    /* The lock was released at times, so something may have become due sooner. */
     c->service_at = zkr__sooner(c->service_at, next);
     zkr__service_rests(c);
 }

@@ -355,9 +355,10 @@ static bool connected_to_real(void *zh, const char *servers)
  * sets another list in between.
  *
  * A connected handle whose server is not in the new list closes its connection in this thread, even while its IO thread
- * is using that connection, and reports nothing. The requests in flight fail at the next answer on the new connection,
- * which belongs to another request. At times the IO thread reads the list without the lock that guards it
- * (ZOOKEEPER-4699, for example). The only remedy is to call this function rarely, and with no request in flight.
+ * is using that connection, and reports nothing. When the next answer arrives on the new connection, the requests in
+ * flight fail, because that answer belongs to another request. At times the IO thread reads the list without the lock
+ * that guards it (ZOOKEEPER-4699, for example). The only remedy is to call this function rarely, and with no request in
+ * flight.
  */
 static bool set_servers_real(void *zh, const char *servers, bool anew)
 {

@@ -34,7 +34,10 @@ struct acl {
     char *text;             /* the text to which the entries of list point */
 };
 
-/** Parses "open", "creator", or SCHEME:ID:PERMS,... with PERMS made of the letters crdwa. Returns like auth_add(). */
+/**
+ * Parses "open", "creator", or SCHEME:ID:PERMS,... with PERMS made of the letters crdwa. Returns the same as
+ * auth_add().
+ */
 const char *acl_take(struct acl *a, const char *text);
 /** Returns whether the ACL needs credentials of this client. */
 bool acl_needs_auth(const struct acl *a);

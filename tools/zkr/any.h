@@ -7,7 +7,7 @@
 
 /**
  * Tries each path once. If all locks are held, waits in all queues for the first grant. Sets held.path to the path of
- * the granted lock. Returns like obtain_held().
+ * the granted lock. Returns the same as obtain_held().
  */
 int any_obtain(struct locks *l);
 

@@ -5,10 +5,10 @@
  * The command is a child of the keeper (keeper.h). If zkr is killed, the keeper kills the command and all its
  * descendants. If the keeper is killed together with zkr, the kernel kills the process group of the command through the
  * bond. The bond is a pair of connected sockets, each set to send SIGKILL to the group as its I/O signal. When zkr
- * dies, the kernel closes one socket first, which is an event on the other. While zkr is alive, a byte written to the
- * bond has the same effect. The bond never kills another group that has reused the number, because the sockets refer to
- * the group itself. The command must not start before the guardian knows the keeper's pipe, so the child waits for a
- * byte from zkr.
+ * dies, the kernel closes one socket first, which causes an I/O event on the other. While zkr is alive, a byte written
+ * to the bond has the same effect. The bond never kills another group that has reused the number, because the sockets
+ * refer to the group itself. The command must not start before the guardian knows the keeper's pipe, so the child waits
+ * for a byte from zkr.
  */
 #ifndef ZKR_CLI_CHILD_H
 #define ZKR_CLI_CHILD_H
@@ -38,8 +38,8 @@ struct child {
 
 /**
  * Starts env->globals.command, unless the lock is known to be lost. The caller has set env, news and envp. @bound is
- * the first keeper_bound.until. On failure, returns false with the reason in errno. ECANCELED means that the lock is
- * lost, or zkr is unfit to lead.
+ * the initial value of keeper_bound.until. On failure, returns false with the reason in errno. ECANCELED means that the
+ * lock is lost, or zkr is unfit to lead.
  */
 bool child_start(struct child *c, int64_t bound);
 /** Records the result of exec if it is known by now. */

@@ -40,7 +40,9 @@ void cli_divert(int (*take)(int status, const char *text));
  * code.
  */
 int cli_fail_thread(void);
-/** These report that memory, or that memory or descriptors, ran out. They return the exit code. */
+/**
+ * The first reports that memory ran out, and the second that memory or descriptors ran out. Both return the exit code.
+ */
 int cli_fail_memory(void);
 int cli_fail_limits(void);
 /** Reports the last failure of the library, which has returned @rc. Returns the exit code. */

@@ -197,7 +197,8 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
     enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     zkr_client *c = env->client;
     int64_t say = clock_now_ms() + SAY_MS;
-    env->signals.client = NULL; /* is about to be closed, while signals are read */
+    /* Signals are still read while the client is being closed. */
+    env->signals.client = NULL;
     while (c && zkr_client_finish(c, lesser(CHECK_MS, clock_left_ms(until))) ==
                     ZKR_ETIMEDOUT) {
         int signo = signals_take_ending(&env->signals);

@@ -21,8 +21,8 @@ int client_open(struct env *env, const char *owner, bool nearby, bool guarded);
 /** Waits at most @ms for the session. */
 int client_wait(const struct env *env, int64_t ms);
 /**
- * Calls @work, which must not create nodes, because a signal ends the process at once meanwhile. Returns what @work
- * returns. If @work still runs a second after @until, ends the process with CLI_SERVER. NEVER: no limit.
+ * Calls @work, which must not create nodes, because a signal during the call ends the process at once. Returns what
+ * @work returns. If @work still runs a second after @until, ends the process with CLI_SERVER. NEVER: no limit.
  */
 int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx);
 

@@ -27,7 +27,7 @@ struct lock {
     struct lock_options o;
     struct locks locks;
     struct held held;
-    /* This compares the maximum of --permits with the maximum of other holders. */
+    /* This thread compares the maximum of --permits with the maximum of other holders. */
     pthread_t thread;
     bool compares;
     atomic_bool compared; /* the thread has finished */
@@ -168,7 +168,7 @@ static int64_t requests_of(const struct lock *l)
 
 /*
  * Starts the comparison, and waits until it has sent its list request. If the list was read before our nodes existed,
- * and has no holders, no further read is needed.
+ * and shows no holders, no further read is needed.
  */
 static void begin_compare(struct lock *l)
 {

@@ -208,7 +208,7 @@ static int read_queue(struct revoke *r)
 }
 
 /*
- * Looks for the token among the holders of permits, after no holder of the lock had it. If one of them has it, sets
+ * Looks for the token among the holders of permits, because no holder of the lock has it. If one of them has it, sets
  * *found, and the permits must be released.
  */
 static int look_at_permits(struct revoke *r, bool *found)

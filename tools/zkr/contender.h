@@ -12,7 +12,7 @@
 
 #include "json.h"
 
-/** Returns contender_name(), but "(asked to release)" if somebody has asked the contender to release. */
+/** Returns contender_name(), or "(asked to release)" if somebody has asked the contender to release. */
 const char *contender_owner(const zkr_contender *c);
 /** Returns the owner, or the node if the owner is not known. */
 const char *contender_name(const zkr_contender *c);

@@ -11,7 +11,7 @@
 /** The result of descendants_signal(). */
 struct descendants {
     int alive;    /* number of descendants found alive */
-    pid_t denied; /* one that zkr may not signal; 0 = none */
+    pid_t denied; /* a descendant that zkr may not signal; 0 = none */
 };
 
 /**

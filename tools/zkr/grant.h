@@ -31,7 +31,7 @@ bool grant_may_come(const struct grant *g);
 void grant_cancel(const struct grant *g);
 /** Reads node, token and session of the grant. Returns false if the grant is lost. */
 bool grant_read(struct grant *g);
-/** Releases the ticket, or leaves the queue. After this no callback of the ticket runs. */
+/** Releases the ticket, or leaves the queue. After this, no callback of the ticket runs. */
 void grant_leave(struct grant *g);
 
 /** Returns for how many milliseconds the lease is still valid. */

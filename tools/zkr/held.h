@@ -28,7 +28,7 @@ struct held {
     int64_t delay_ms;    /* from a contended grant to the start of the command */
     int64_t min_hold_ms; /* from the grant to the release */
     int64_t started;     /* when the wait began */
-    /* Deadline of the wait, and later of the release; may be NEVER. */
+    /* Deadline of the wait and, after that, of the release. May be NEVER. */
     int64_t until;
 
     struct grant grant;

@@ -11,7 +11,7 @@
 #include "notify.h"
 #include "signals.h"
 
-/* Calls cancel() repeatedly until the main thread has returned, because the first call may be before the wait. */
+/* Calls cancel() repeatedly until the main thread has returned, because the first call may precede the wait. */
 static void *attend(void *ctx)
 {
     enum { AGAIN_MS = 10 };
@@ -49,7 +49,7 @@ bool interrupt_begin(struct interrupt *i,
         (void)close(i->done);
         return false;
     }
-    /* There is no command that must stop, too, so ^Z has its usual effect. */
+    /* There is no command to stop as well, so ^Z has its usual effect. */
     if (!sigismember(&s->mask, SIGTSTP)) {
         signals_mask_stop(SIG_UNBLOCK);
     }

@@ -36,7 +36,7 @@ struct keeping {
     pid_t denied;    /* the last process reported as KEEPER_DENIED */
 };
 
-/* Sends a message to zkr. Never blocks, because the keeper must observe the bound even while zkr is stopped. */
+/* Sends a message to zkr. Never blocks, because the keeper must enforce the bound even while zkr is stopped. */
 static void tell(int kind, int value)
 {
     const struct keeper_word word = {kind, value};

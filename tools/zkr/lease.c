@@ -29,7 +29,8 @@ int64_t lease_patience_ms(const struct lease *l)
 }
 
 /*
- * Returns the time from the kill signal to SIGKILL when the lock is in doubt. The lease is short until it has settled.
+ * Returns the time from the kill signal to SIGKILL when the lock is in doubt. Before the lease has settled, it is
+ * short, and so is this time.
  */
 static int64_t kill_after(const struct lease *l)
 {
@@ -43,7 +44,7 @@ int64_t lease_doubt_ms(const struct lease *l)
 }
 
 /*
- * Returns the longest time that a warning can precede doubt. A lease that is renewed in time is longer than half a
+ * Returns the longest time by which a warning can precede doubt. A lease that is renewed in time is longer than half a
  * session timeout.
  */
 static int64_t most_warn_ms(const struct lease *l)
@@ -175,7 +176,9 @@ static void set_timer(struct lease *l, int64_t ms)
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(ms / 1000),
                      .tv_nsec = (long)(ms % 1000) * 1000000}};
-    /* Count from the last step, which was before @ms was computed, because zkr may have been stopped since. */
+    /*
+     * The time counts from the last step, which was before @ms was computed, because zkr may have been stopped since.
+     */
     l->wake_at = ms > 0 ? l->stepped_at + ms : 0;
     if (l->has_timer) {
         (void)timer_settime(l->timer, 0, &when, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lease is the time for which the lock is still surely held. Lease probes normally keep its end at least 0.6 of a
- * session timeout ahead. If only kill_after + margin is left, probes have not been answered, and the lock is in doubt.
+ * session timeout ahead. If only kill_after + margin is left, probes have gone unanswered, and the lock is in doubt.
  * These limits tolerate a pause of the servers of 0.45 of a session timeout. In doubt, the command gets the kill
  * signal. It gets SIGKILL after kill_after or, if that is earlier, margin before the end of the lease. Doubt is final.
  *
@@ -64,7 +64,7 @@ int64_t lease_arm(struct lease *l);
 
 /** Returns how many milliseconds a command may take to end after the kill signal while the lock is surely held. */
 int64_t lease_patience_ms(const struct lease *l);
-/** Returns the rest of the lease, in milliseconds, at which the lock is in doubt. */
+/** Returns the remaining time of the lease, in milliseconds, at which the lock is in doubt. */
 int64_t lease_doubt_ms(const struct lease *l);
 /** Returns whether a lease of @valid ms is so long that no answer is overdue. */
 bool lease_is_ample(const struct lease *l, int64_t valid);

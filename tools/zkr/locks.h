@@ -38,7 +38,7 @@ int locks_create(struct locks *l);
 void locks_destroy(struct locks *l);
 /** Joins the queue, and stores the ticket in held.grant. Returns 0 or a reported exit code. */
 int locks_join(struct locks *l, int64_t timeout_ms);
-/** For --any: joins the queue @i. Returns like locks_join(). */
+/** For --any: joins the queue @i. Returns the same as locks_join(). */
 int locks_join_one(struct locks *l, size_t i, int64_t timeout_ms);
 /** For --any: moves the ticket of queue @i to held.grant, and leaves the other queues. */
 void locks_choose(struct locks *l, size_t i);

@@ -38,7 +38,7 @@ void look_end(struct reading *l);
 int look_read(struct reading *l);
 /** Waits for a change since the last look_read(). Returns ZKR_OK, ZKR_ETIMEDOUT or another code. */
 int look_wait(const struct reading *l, int64_t timeout_ms);
-/** Fills in @view, which borrows the lists of @l. Returns like view_begin(). */
+/** Fills in @view, which borrows the lists of @l. Returns the same as view_begin(). */
 bool look_view(const struct reading *l, struct view *view, const struct peers *p);
 
 #endif

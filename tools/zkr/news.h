@@ -42,13 +42,13 @@ void news_wake(struct news *n);
 /** Records a request to release the lock. */
 void news_revoke(struct news *n);
 /**
- * Records that the lock is lost. Kills the command at once, or prevents its start, without the help of the main thread:
- * if somebody has deleted the lock node, the next client gets the lock at once.
+ * Records that the lock is lost. Kills the command at once, or prevents its start, without waiting for the main thread,
+ * because the next client gets the lock at once if somebody has deleted the lock node.
  */
 void news_lose(struct news *n, const zkr_lost *lost);
 /**
- * Records whether zkr may lead. If it may not, a running command is ended as by a revocation. If no command runs, the
- * latch leaves the queue.
+ * Records whether zkr may lead. If it may not, a running command ends as it does after a revocation. If no command
+ * runs, the latch leaves the queue.
  */
 void news_set_fit(struct news *n, zkr_leader_latch *latch, bool fit);
 
@@ -70,7 +70,7 @@ void news_reset(struct news *n);
  * writes a byte to @bond. Returns what @fork_it returns, or -1 with errno ECANCELED.
  */
 pid_t news_fork(struct news *n, int bond, pid_t (*fork_it)(void *ctx), void *ctx);
-/** From now on, a loss writes to no bond, because the command has ended or never started. */
+/** From now on, a loss no longer writes to a bond, because the command has ended or never started. */
 void news_forget_bond(struct news *n);
 
 #endif

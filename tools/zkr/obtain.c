@@ -22,8 +22,8 @@ void obtain_say_waiting(const struct held *h)
 }
 
 /*
- * The warning threshold is a tenth of the session timeout. The library keeps a hold with answers of up to an eighth,
- * but zkr also needs time to kill the command.
+ * Warns if answers take more than a tenth of the session timeout. The library can keep a hold if they take up to an
+ * eighth, but zkr also needs time to kill the command.
  */
 void obtain_say_slow(struct held *h)
 {

@@ -119,7 +119,7 @@ static int leave_undone(const struct held *h, const struct record *r, bool ahead
     return rc;
 }
 
-/* Checks whether the command is due. Returns like once_begin(). */
+/* Checks whether the command is due. Returns the same as once_begin(). */
 static int check_due(const struct held *h)
 {
     struct record r;

@@ -9,7 +9,7 @@
 
 /**
  * Checks, with the lock held, whether the command is due. Writes to the path, so that a problem with the path is found
- * before the start. Returns HELD_START, HELD_AGAIN, or a reported exit code. 0 = not due.
+ * before the start. Returns HELD_START, HELD_AGAIN, or a reported exit code, which is 0 if the command is not due.
  */
 int once_begin(struct held *h, int64_t every_ms);
 /**

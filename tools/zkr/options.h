@@ -10,7 +10,7 @@
 
 /** One option of a subcommand. */
 struct option_row {
-    const char *name; /* long, without its dashes; NULL = none */
+    const char *name; /* long name, without dashes; NULL = none */
     int letter;       /* 0 = none */
     /*
      * Takes the value, or NULL for an option without one. Returns false if the value is wrong. If take is NULL, the
@@ -60,7 +60,7 @@ bool option_signal(void *to, char *value);
  * Like all functions below, returns GO_ON or a reported exit code.
  */
 int options_take(struct globals *g, const char *usage, const struct option_row *rows);
-/** Refuses the first fault that has @is set. */
+/** Refuses the command line with the text of the first fault that has @is set. */
 int options_check(const struct globals *g, const struct option_fault *faults);
 /** Takes all options, and then g->path, which must be the last word. It may be missing if g->path is already set. */
 int options_path(struct globals *g, const char *usage, const struct option_row *rows);

@@ -20,8 +20,8 @@ void terminal_end(struct terminal *t);
 bool terminal_is_ours(const struct terminal *t);
 /**
  * Returns whether the command should get the terminal at once. In a pipeline it should not, because only one process
- * group can have the terminal, and another process of the pipeline may need it. There the command gets the terminal
- * when it first reads from it.
+ * group can have the terminal, and another process of the pipeline may need it. In that case, the command gets the
+ * terminal when it first reads from it.
  */
 bool terminal_wanted(const struct terminal *t);
 /** Hands the terminal to @group. SIGTTOU must be blocked. */

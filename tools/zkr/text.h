@@ -16,7 +16,7 @@ size_t text_decode(const char *s, uint32_t *point);
 void text_print(FILE *out, const char *s, int width);
 /** Writes @s like text_print(), but in at most @width columns. A longer text ends in "...". */
 void text_cell(FILE *out, const char *s, int width);
-/** Writes @label, @s like text_print(), and a newline. */
+/** Writes @label, then @s as text_print() does, and a newline. */
 void text_line(FILE *out, const char *label, const char *s);
 /** Replaces control characters with spaces and other unprintable bytes with '?', in place. */
 void text_clean(char *s);

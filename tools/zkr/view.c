@@ -68,8 +68,8 @@ static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
 }
 
 /*
- * Returns whether the order is not known. If locks queue behind the node of an unknown recipe, the order is known,
- * because they wait for that node.
+ * Returns whether the order is unknown. It is known if locks queue behind the node of an unknown recipe, because they
+ * wait for that node.
  */
 static bool is_unordered(const zkr_contenders *queue)
 {

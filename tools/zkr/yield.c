@@ -22,8 +22,9 @@ static struct {
     int wake; /* an eventfd that wakes the thread */
 
     _Atomic(int64_t) seen; /* the last term for which the thread has checked */
-    _Atomic(int64_t) term; /* its token, or NO_TERM or OVER; changed only under mu */
-    pthread_mutex_t mu;    /* no term ends while a request for it is handled */
+    /* Token of that term, or NO_TERM or OVER; changed only under mu. */
+    _Atomic(int64_t) term;
+    pthread_mutex_t mu; /* no term ends while a request for it is handled */
 } yield = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void on_contenders(zkr_leader_latch *l, void *ctx)

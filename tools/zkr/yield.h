@@ -10,9 +10,9 @@
 /** Starts the thread that checks for requests while this zkr leads. Returns 0 or a reported exit code. */
 int yield_begin(struct held *h);
 /**
- * Checks for requests at the start of a term, and keeps checking. A later request ends the command in the way of a
- * revocation. Returns HELD_START, or HELD_AGAIN if the term is lost or a request has moved zkr to the end of the queue,
- * or a reported exit code.
+ * Checks for requests at the start of a term, and keeps checking. A later request ends the command as a revocation
+ * does. Returns HELD_START, HELD_AGAIN (the term is lost, or a request has moved zkr to the end of the queue), or a
+ * reported exit code.
  */
 int yield_begin_term(void);
 /** Stops checking for requests at the end of a term. */

@@ -33,7 +33,7 @@ static int make_latch(struct held *h, const char *id)
 
 /*
  * Returns the ID of the request to send, in new memory. Returns NULL if no request is sent. Then *status is a reported
- * exit code, where 0 means that there is no need.
+ * exit code. 0 = no request is needed.
  */
 static char *choose(struct request *r, const zkr_contenders *list, int *status)
 {
@@ -66,7 +66,8 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
 }
 
 /*
- * A candidate whose node was lost joins again. Returns how many milliseconds to wait for that, or 0 to wait no longer.
+ * Returns for how many milliseconds to wait for a candidate whose node was lost, because such a candidate joins again.
+ * 0 = wait no longer.
  */
 static int rest_of_vain(bool vain, int64_t *until)
 {

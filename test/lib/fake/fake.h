@@ -104,7 +104,7 @@ struct zkf_config {
 void zkf_begin(const struct zkf_config *config);
 /* End the world. Every handle must be closed. */
 void zkf_end(void);
-/* End the world, even if handles that are no longer used are open. */
+/* End the world, even if unused handles are still open. */
 void zkf_forget(void);
 
 extern const struct zkr__door zkf_door;
@@ -138,7 +138,7 @@ bool zkf_chance(int percent);
 
 /* From here on, the library is called for this client: the door uses its clock, and opens its handle. */
 void zkf_enter(int client);
-/* @skew is by how many millionths its clock is fast. */
+/* The client's clock is ahead by @offset, and runs fast by @skew millionths. */
 void zkf_client_clock(int client, int64_t offset, int64_t skew);
 /* Stop or continue the client's process. The network and the servers go on. */
 void zkf_client_stop(int client, bool stopped);

@@ -21,7 +21,8 @@ typedef zkr_test_ensemble zkt_ensemble;
 typedef zkr_test_server_options zkt_server_options;
 
 /**
- * @o NULL = defaults. Its size is filled in. Never returns NULL. The server ends with the case, as does an ensemble.
+ * Start a server, which ends with the case, as does an ensemble. @o NULL = defaults. The size of @o is filled in. Never
+ * returns NULL.
  */
 zkt_server *zkt_server_start(const zkt_server_options *o);
 void zkt_server_stop(zkt_server *s);
@@ -67,8 +68,8 @@ int zkt_ensemble_wait(const zkt_ensemble *e, int64_t timeout_ms);
 const char *zkt_servers(void);
 
 /**
- * Returns @hosts, but if these are zkt_servers() behind a habit of with_server, the servers themselves. For requests
- * that a test makes directly. The text is valid until the next call in this thread.
+ * Returns @hosts, but if these are zkt_servers() behind a habit of with_server, returns the servers themselves. Used
+ * for requests that a test makes directly. The text is valid until the next call in this thread.
  */
 const char *zkt_direct(const char *hosts);
 
@@ -78,7 +79,9 @@ const char *zkt_servers_known(void);
 /** Returns whether nobody else uses zkt_servers(). Returns false with $ZKR_SERVERS. */
 bool zkt_servers_private(void);
 
-/** If the shared server is private and runs, restart it without data. For a case that has left sessions there. */
+/**
+ * If the shared server is private and runs, restart it without data. Used after a case that has left sessions there.
+ */
 void zkt_servers_anew(void);
 
 /** Group fixtures for cmocka. The set-up calls zkt_servers() and zkt_baseline(), and the teardown stops the server. */
