@@ -10,8 +10,8 @@
 #include "session/client.h"
 
 /*
- * If the servers lack the operation, replace it with one that all servers have. @one is room for the creation, and must
- * live as long as @op.
+ * If the servers lack the operation, replace it with an operation that all servers have. @one has room for the
+ * creation, and must live as long as @op.
  */
 void zkr__support_adapt(zkr_client *c,
                         struct zkr__op *op,

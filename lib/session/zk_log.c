@@ -163,7 +163,7 @@ void (*zkr__log_callback(int slot))(const char *line)
 extern ZooLogLevel logLevel; /* libzookeeper has no function that returns it */
 static ZooLogLevel paused_at;
 
-/* From here on, libzookeeper begins no line. Lines that it has begun get time to leave localtime_r(). */
+/* From here on, libzookeeper starts no new line. Lines that it has started get time to leave localtime_r(). */
 void zkr__log_hush(void)
 {
     enum { TURNS = 3, TURN_NS = 50000 };

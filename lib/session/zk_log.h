@@ -63,9 +63,9 @@ struct zkr__echo {
 };
 
 /*
- * Returns whether to pass on @line. The first ZKR__ECHOES distinct lines pass, where a different time, process, thread
- * or duration does not make lines distinct. Of the other lines, one per minute passes. @connected is how often the
- * client has connected.
+ * Returns whether to pass on @line. The first ZKR__ECHOES distinct lines pass. Lines that differ only in time, process,
+ * thread and durations are not distinct. Of the other lines, one per minute passes. @connected is how often the client
+ * has connected.
  */
 bool zkr__echo_passes(struct zkr__echo *e,
                       unsigned connected,

@@ -168,8 +168,8 @@ static bool is_request(int32_t number)
 }
 
 /*
- * Read the answers. Returns true if the last one confirms the end of the session. If the handle took part of an answer
- * with it, the bytes that follow are not the beginning of an answer, and are unlikely to look like one.
+ * Read the answers. Returns true if the last one confirms the end of the session. If part of an answer was lost when
+ * the handle was closed, the bytes that follow are not the beginning of an answer, and are unlikely to look like one.
  */
 static bool read_end(int tap, size_t answers)
 {

@@ -59,7 +59,7 @@ enum { ZKR__TO_SERVER, ZKR__TO_CLIENT };
 
 /*
  * Edits the answer to operation @op (0 = the connect request) in @frame, which includes its length and has @room bytes.
- * Returns the new size. 0 drops the answer.
+ * Returns the new size, or 0 to drop the answer.
  */
 typedef size_t (
     *zkr__test_edit)(void *ctx, int op, unsigned char *frame, size_t size, size_t room);
@@ -76,7 +76,7 @@ struct zkr_test_proxy {
     bool framed;
 
     bool stop;
-    uint64_t asked; /* how many turns of the loop are requested, and how many done */
+    uint64_t asked; /* turns of the loop that were requested, and that are done */
     uint64_t turns;
     struct sockaddr_in target;
     bool cut;
@@ -130,7 +130,7 @@ void zkr__test_flow_put(zkr_test_proxy *p,
 
 /** How a server with habits (zkr_test_proxy_habits()) treats a request. */
 struct zkr__test_verdict {
-    bool refused; /* it does not reach the server, and the connection ends */
+    bool refused; /* the server does not get the request, and the connection ends */
     size_t size;  /* size of the answer that the client gets first; 0 = no answer */
     unsigned char answer[40];
 };

@@ -71,7 +71,7 @@ extern pthread_mutex_t zkr__test_servers;
 int zkr__test_server_launch(zkr_test_server *s);
 bool zkr__test_server_wait(zkr_test_server *s, int64_t timeout_ms);
 
-/* Returns whether the process has exited without being stopped. If so, reaps it unless the program has done so. */
+/* Returns whether the process has exited on its own. If so, reaps it, unless the program has reaped it. */
 bool zkr__test_server_has_ended(zkr_test_server *s);
 
 /* Sends a signal, and waits until it has taken effect. Fails with ZKR_ESTATE if the server does not run. */

@@ -17,7 +17,7 @@ struct zkt_actor {
     atomic_int released; /* 1 = not done yet, else the code */
     atomic_bool let_go;
     atomic_int *turn; /* counts the grants of several actors; may be NULL */
-    int granted_as;   /* which of these grants the actor's is, from 1 */
+    int granted_as;   /* number of the actor's own grant among them, from 1 */
     int64_t token;
     char node[256];
 };

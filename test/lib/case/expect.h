@@ -14,9 +14,9 @@
 #include "util.h"
 
 /*
- * Checks that cmocka lacks, or names differently in each release: codes by their names, numbers within bounds, and
- * values that appear in time. A failed check reports the call, the actual value and the expected value. runner.h adds
- * the lines that led there.
+ * These checks are missing in cmocka, or have different names in its releases: codes by their names, numbers within
+ * bounds, and values that appear in time. A failed check reports the call, the actual value and the expected value.
+ * runner.h adds the lines that led there.
  */
 
 /**

@@ -13,7 +13,7 @@ enum { PATIENCE_MS = 20000 };
 
 static char path[128];
 
-/* The lines that clients of zkt_client() have logged last in this case. */
+/* The last lines that clients of zkt_client() have logged in this case. */
 enum { LINES = 32, LINE_SIZE = 400 };
 /* The thread sanitizer does not know that a fork makes a new mutex for the log. */
 #ifdef ZKT_SLOWED_DOWN

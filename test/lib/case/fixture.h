@@ -131,14 +131,14 @@ bool zkt_next_strike(struct zkt_strikes *s);
 void zkt_deny_allocation(int n);
 bool zkt_was_denied(void);
 /**
- * Run @life once for each of its allocations, which then fails, and once with none failing. There must be at least
- * @least allocations.
+ * Run @life once for each of its allocations, with that allocation failing, and once without a failure. There must be
+ * at least @least allocations.
  */
 void zkt_each_allocation_fails(int least, void (*life)(void));
 
 /**
- * Poll until the calling thread's mutex is no longer sure. Returns until when, in zkt_now_ms(), it was sure according
- * to any query.
+ * Poll until the calling thread's mutex is no longer sure. Returns the latest time, in zkt_now_ms(), until which a
+ * query reported the mutex as sure.
  */
 int64_t zkt_latest_claim(zkr_mutex *m);
 

@@ -69,7 +69,7 @@ struct zkt_hold;
 struct zkt_hold *zkt_hold(zkr_client *c);
 /**
  * Returns a contender of any kind, on a separate path for that kind below the path of the case. For cases that take
- * long, so that they run with all kinds at once.
+ * long, which run with all kinds at once.
  */
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind);
 /** Like the two functions above, with options.watch_node, which leaders do not have. */
@@ -149,7 +149,7 @@ int zkt_hold_nodes_of_one(void);
 int zkt_hold_nodes_of_each(void); /* number of nodes of one holder of each kind */
 /**
  * Delete the last node in the queue of the current kind. Returns false if there is none. zkt_hold_delete_nth() deletes
- * one of the nodes of a single holder, for n = 0, 1, ... below zkt_hold_nodes_of_one(), another one for each n.
+ * one of the nodes of a single holder, for n = 0, 1, ... below zkt_hold_nodes_of_one(), a different one for each n.
  */
 bool zkt_hold_delete_last(void);
 bool zkt_hold_delete_nth(int n);

@@ -124,7 +124,7 @@ static int mutex_node(struct zkt_hold *h, char *buf, size_t size)
     return zkr_mutex_node(h->m, buf, size);
 }
 
-/* The kind holds by one node, in the directory itself. */
+/* A hold of this kind has one node, in the directory itself. */
 #define ALONE .nodes = 1, .parents = {""}
 #define BY_THREAD                                                                      \
     .release = release_mutex, .valid_for_ms = mutex_valid_for_ms,                      \

@@ -28,7 +28,7 @@ static int make_ephemeral(zkt_raw *s)
 
 /* ---- raw and four-letter words ----------------------------------------------------- */
 
-/* Watches, ephemeral nodes and packets are read from the server's counts. */
+/* The server's counts of watches, ephemeral nodes and packets are read. */
 ZKT_CASE(server_counts_are_read)
 {
     const char *hosts = zkt_servers(), *path = zkt_path();

@@ -9,7 +9,7 @@
 
 #include "testing/net.h"
 
-/* A sanitizer slows everything down, so time limits are longer then. */
+/* A sanitizer slows everything down, so time limits are longer with a sanitizer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ZKT_SLOWED_DOWN 1
 #elif defined(__has_feature)

@@ -31,7 +31,7 @@ struct zkf_node {
     /* Number of children created so far, at most 2147483647, and number of existing children. */
     int creates, children;
     int child_writes; /* writes to the data of its children */
-    /* The number that follows the creates that are not applied yet. */
+    /* Number of the next child, counting creates that are not applied yet. */
     int next_unapplied;
     int64_t counted_at;
     bool container;
@@ -71,11 +71,11 @@ struct zkf_hooks {
     void (*on_deleting)(const struct zkf_node *node);
     /* A server has accepted the session of client @client with this timeout, which is shorter than before. */
     void (*on_shortened)(int client, int64_t session, int64_t timeout);
-    /* The leader ends a session that it has not heard of for the session's timeout. */
+    /* The leader ends a session that it has not heard from for the session's timeout. */
     void (*on_expired)(int64_t session);
     /* Returns whether a list for this client may now lack some of its own nodes. */
     bool (*may_hide)(int client);
-    /* A call of client @client through the door takes this long. Lets time pass. */
+    /* Let time pass, because a call of client @client through the door takes @span. */
     void (*wait)(int client, int64_t span);
 };
 
@@ -95,7 +95,7 @@ struct zkf_config {
     bool finds_first;
     enum zkf_counting counting;
     unsigned lacks; /* ZKF_LACKS_CREATE2 and so on */
-    /* A client that reconnects is told that its session has expired, although it has not. */
+    /* A client that reconnects gets the event that its session has expired, although it has not. */
     bool renews;
     bool trace; /* writes a trace to stdout */
     struct zkf_hooks hooks;

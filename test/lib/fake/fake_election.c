@@ -45,7 +45,9 @@ static void look_for_leader(void)
     zkf__rearm_expiry();
 }
 
-/* The server with the longest log wins. That is a leader with writes that it could not commit, if it takes part. */
+/*
+ * The server with the longest log wins. If a leader with writes that it could not commit takes part, it is that leader.
+ */
 static struct zkf__server *winner(void)
 {
     struct zkf__world *w = &zkf__w;

@@ -83,10 +83,7 @@ put_names(unsigned char *frame, size_t size, size_t room, const char *text)
     return size_of(&p);
 }
 
-/*
- * Puts an end after the first result, which is the result of a create, an error, or the result of an operation without
- * a body.
- */
+/* Ends the results after the first, which is a create, an error, or the result of an operation without a body. */
 static size_t put_end(unsigned char *frame, size_t size)
 {
     enum { HEADER = 9 };

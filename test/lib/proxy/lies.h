@@ -21,7 +21,7 @@ enum zkt_lie_kind {
     ZKT_LIE_FEW,      /* a transaction has only one result */
     ZKT_LIE_NAMES,    /* text: the only child */
     ZKT_LIE_NO_NAMES, /* there are no children */
-    /* A read does not find a node of another session than ours (number). */
+    /* A read does not find a node of a session other than ours (number). */
     ZKT_LIE_NO_STRANGER
 };
 

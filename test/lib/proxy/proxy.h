@@ -22,7 +22,7 @@ enum { ZKT_TO_SERVER = ZKR__TO_SERVER, ZKT_TO_CLIENT = ZKR__TO_CLIENT };
 /** Start a proxy on a free loopback port for connections to @target, "host:port". It ends with the case. */
 zkt_proxy *zkt_proxy_start(const char *target);
 
-/** Like zkt_proxy_start(), for protocols other than that of clients. */
+/** Like zkt_proxy_start(), for a protocol other than the clients'. */
 zkt_proxy *zkt_proxy_start_raw(const char *target);
 
 /** Like zkt_proxy_start(), on a free loopback address and port. */

@@ -146,7 +146,7 @@ static void works(int op)
     assert_int_equal(zkt_delete(zkt_servers(), zkt_child("f")), ZKT_OK);
 }
 
-/* Without habits, all operations are known, also after habits were set and removed. */
+/* Without habits, all operations are known, even after habits were set and removed. */
 ZKT_CASE(habits_end_when_they_are_set_anew)
 {
     begin(0);
@@ -183,7 +183,7 @@ ZKT_CASE(what_is_not_known_ends_the_connection)
     works(OP_CREATE2);
 }
 
-/* The same with an answer, which is sent ahead of one that is due. */
+/* The connection ends with an answer, which is sent ahead of an answer that is due. */
 ZKT_CASE(what_is_not_known_is_refused_out_of_turn)
 {
     begin(ZKR_TEST_NO_CREATE2 | ZKR_TEST_REFUSES);
@@ -310,7 +310,7 @@ static int set(const char *name)
     return zkt_raw_set(session, zkt_child(name), "x", 1);
 }
 
-/* Setting the data of a child raises the counter of the parent, and of no other node, but not without the habit. */
+/* Setting the data of a child raises the counter of its parent only, and only with the habit. */
 ZKT_CASE(changes_of_children_count)
 {
     begin(0);

@@ -125,7 +125,7 @@ bool zkt_exists(const char *hosts, const char *path);
 int zkt_get(const char *hosts, const char *path, char *text, size_t size, zkt_stat *st);
 int zkt_children(const char *hosts, const char *path, zkt_list *list);
 
-/** Returns 0 if the path does not exist, or -1 if the server cannot be asked. */
+/** Returns 0 if the path does not exist, or -1 if the server does not answer. */
 int zkt_children_count(const char *hosts, const char *path);
 
 /** Delete everything below @path, but not @path itself. */

@@ -85,7 +85,7 @@ void zkt_settle(const char *hosts)
 
 /*
  * Combines the counts of the servers that answer. With @sum, each has its own count, and the sum is returned. Otherwise
- * all will have the same count in time. @n is the count of the next server, or -1 if it did not answer.
+ * all servers will have the same count eventually. @n is the count of the next server, or -1 if it did not answer.
  */
 static int64_t taken_with(int64_t count, int64_t n, bool sum)
 {
