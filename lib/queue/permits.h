@@ -20,12 +20,12 @@
  * requests queue there. Requests that pass the gate create their leases in the order of that queue, behind all ranked
  * requests.
  *
- * The client also orders its own requests for one path (struct zkr__permits_order). Whether a request is ranked or goes
- * to the gate is decided for one request after the other. When one request goes to the gate, all requests behind it
- * follow. While one waits at the gate, no other goes DIRECT. No request is served before an earlier one. So a request
- * overtakes no earlier request of its client, and at the gate it overtakes no request that was there before. A request
- * starts again when it loses its place, because the session ended or somebody deleted a node, and when the directory
- * does not exist yet.
+ * The client also orders its own requests for one path (struct zkr__permits_order). The client decides for one request
+ * after another whether the request is ranked or goes to the gate. When one request goes to the gate, all requests
+ * behind it follow. While one waits at the gate, no other goes DIRECT. No request is served before an earlier one. So a
+ * request overtakes no earlier request of its client, and at the gate it overtakes no request that was there before. A
+ * request starts again when it loses its place, because the session ended or somebody deleted a node, and when the
+ * directory does not exist yet.
  *
  * A client ranks no more requests than all permits together can serve, because each ranked request watches the leases.
  * The other requests queue.

@@ -9,7 +9,7 @@
 
 #include "queue/claim.h"
 
-/* Start to watch for the warning of a hold, which its owner has just learned of. */
+/* Start to watch for the warning of a hold that its owner has just learned of. */
 void zkr__warning_await(struct zkr__claim *claim) ZKR__LOCKED;
 /* If the warning is due, mark the claim and return true. Otherwise note when to check again, and return false. */
 bool zkr__warning_look(struct zkr__claim *claim) ZKR__LOCKED;

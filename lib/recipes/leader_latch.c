@@ -31,8 +31,8 @@ static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 /* --- callbacks --- */
 
 /*
- * Callbacks are not queued. When the dispatch thread runs the latch's call, it compares the present state of the latch
- * with the state last reported, and reports the difference. So gains and losses alternate, no outdated state is
+ * Callbacks are not queued. When the dispatch thread runs the latch's call, the call compares the present state of the
+ * latch with the state reported last, and reports the difference. So gains and losses alternate, no outdated state is
  * reported, and the memory use is fixed.
  */
 

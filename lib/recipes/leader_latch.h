@@ -16,7 +16,7 @@ struct zkr__latch_loss {
 struct zkr_leader_latch {
     struct zkr__recipe r;
     bool started, unfit;   /* a candidate if started and not unfit */
-    struct zkr__hold hold; /* without a claim while the latch is not a candidate */
+    struct zkr__hold hold; /* has no claim while the latch is not a candidate */
     zkr_leader_latch_options o;
     struct zkr__listener listener; /* used with step_down_when_suspended */
     int failure;                   /* why the candidacy ended; 0 = not ended */

@@ -75,10 +75,7 @@ void zkr__probe_done(zkr_client *c, bool answered)
 
 /* --- loss diagnostics --- */
 
-/*
- * A service that is late by 1/STOP_PART of the session timeout means that the process was stopped, and was not just
- * busy.
- */
+/* If the service is late by 1/STOP_PART of the session timeout, the process was stopped, and not just busy. */
 enum { STOP_PART = 4 };
 
 static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED

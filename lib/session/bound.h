@@ -9,8 +9,8 @@
 #include "session/client.h"
 
 /*
- * Returns whether the session, and so every hold, is surely alive now. Returns false after a fault (must.h), and
- * otherwise always true with probes off.
+ * Returns whether the session, and so every hold, is surely alive now. After a fault (must.h), returns false.
+ * Otherwise, with probes off, always returns true.
  */
 bool zkr__sure(zkr_client *c) ZKR__LOCKED;
 /* Like zkr__sure(), but true only if the next proof can arrive before the bound passes. */

@@ -105,7 +105,7 @@ struct zkr__rest {
     int64_t timeout_ms;
     bool has_nodes;   /* some nodes are not confirmed deleted */
     bool closing;     /* the session's handle is being closed */
-    int64_t gone_at;  /* when the servers have ended it in any case */
+    int64_t gone_at;  /* by then the servers have ended it in any case */
     int64_t failures; /* number of handles closed without a confirmation */
 };
 
@@ -114,7 +114,7 @@ struct zkr__ended {
     bool by_servers;        /* a server reported the end */
     bool early;             /* a server ended it before its timeout was over */
     int64_t promised_until; /* the latest time that valid_for() may have promised */
-    int64_t gone_at;        /* when the servers have ended it in any case */
+    int64_t gone_at;        /* by then the servers have ended it in any case */
 };
 
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields are grouped by subject
@@ -188,7 +188,8 @@ struct zkr_client {
     int64_t prepared;
     int64_t due; /* CLOCK_BOOTTIME; the service must run or rest by then; 0 = unknown */
     int64_t stopped, stopped_until; /* length and end of the last stop of the process */
-    zkr_lost at_end; /* what the client observed as its last session ended (bound.h) */
+    /* What the client observed when its last session ended (bound.h). */
+    zkr_lost at_end;
     /* Why the client gave up the session; NULL = the servers ended it. */
     const char *gave_up;
     struct zkr__ended ended;
@@ -221,7 +222,7 @@ struct zkr_client {
     int guardian_directories; /* how many directories the guardian knows */
     /* The guardian lacks some directories, which was logged. */
     bool guardian_full;
-    int guardian_looks; /* how often its first record was checked for */
+    int guardian_looks; /* number of checks for its first record */
     int64_t guardian_look_at;
 
     /* --- end (finish.h) --- */

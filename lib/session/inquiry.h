@@ -38,8 +38,8 @@ int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
 void zkr__inquiry_end(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Send @op. @fn receives @inquiry and the answer, and must end with zkr__inquiry_answered(). If @fn is NULL, an answer
- * has no other effect. If memory was short and the path of @op is therefore NULL, the request fails with ZKR_ENOMEM.
+ * Send @op. @fn receives @inquiry and the answer, and must end with zkr__inquiry_answered(). If @fn is NULL, the answer
+ * only ends the request. If memory was short and the path of @op is therefore NULL, the request fails with ZKR_ENOMEM.
  */
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,
@@ -57,8 +57,8 @@ static inline bool zkr__inquiry_wanted(const struct zkr__inquiry *inquiry) ZKR__
 int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Sleep until the client knows whether the chroot exists. The caller has found a node missing, which says nothing about
- * that node if the chroot is missing, too. Returns ZKR_OK, ZKR_ENONODE (no chroot), or an error of
+ * Sleep until the client knows whether the chroot exists. The caller has found a node missing, which proves nothing
+ * about that node if the chroot is missing, too. Returns ZKR_OK, ZKR_ENONODE (no chroot), or an error of
  * zkr__inquiry_await(). Costs one round trip with a chroot, and none without.
  */
 int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry) ZKR__LOCKED;

@@ -263,7 +263,7 @@ int64_t zkr__lease_probe_at(const struct zkr__lease *l)
     if (l->count == 0) {
         return l->last.sent; /* now */
     }
-    /* After an idle time, the first C (lease.h) raises the bound a lot, so the client sends it at once. */
+    /* After an idle time, the first C (lease.h) raises the bound considerably, so the client sends it at once. */
     int64_t heard = chain_to(l, l->last.answered);
     if (heard != 0 && heard + sure_span(l) > l->until + l->gap) {
         return l->last.answered;

@@ -78,7 +78,7 @@
 #include <stdint.h>
 
 struct zkr__write {
-    int64_t sent, answered; /* sent: when, taken before the request was submitted */
+    int64_t sent, answered; /* sent: the time before the request was submitted */
 };
 
 /* Settings that hold for all connections of a session. */

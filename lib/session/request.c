@@ -22,7 +22,7 @@ struct zkr__request {
     zkr__answer_fn fn;
     void *ctx;
     unsigned tag, ups;      /* ups: link.ups at the time of sending */
-    enum zkr__op_kind kind; /* the kind as which it was sent */
+    enum zkr__op_kind kind; /* kind of the request that was sent */
     bool container;         /* for PARENT: the node is a container */
     bool alone;             /* the request is a CREATE, sent as CREATES */
     int code, zk_rc;        /* if the request was not sent: its answer */
@@ -71,7 +71,7 @@ static struct zkr__request *take_idle(zkr_client *c) ZKR__LOCKED
     return r;
 }
 
-/* Leaves the spares alone. Returns NULL if memory runs out. */
+/* Does not use the spares. Returns NULL if memory runs out. */
 static struct zkr__request *make_request(zkr_client *c, size_t scratch) ZKR__LOCKED
 {
     if (scratch == 0 && c->idle_count > ZKR__SPARES) {
@@ -541,7 +541,7 @@ bool zkr__link_close(struct zkr__link *link)
     door->close(link->zh);
     if (link->tap > 0) {
         bool ended = door->tap_end(link->tap, pending - link->heard + 1);
-        /* After a lost request, no end of the session was sent. */
+        /* After a lost request, the end of the session was not sent. */
         link->settled = ended && !link->broke;
     }
     if (link->close_at > 0) {

@@ -185,7 +185,7 @@ void zkr__lookup_drop(zkr_client *c)
 enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
 /* How long requests in flight may delay the move to other servers, and how often the service checks for them. */
 enum { QUIET_MS = 1000, QUIET_LOOK_MS = 5 };
-/* The first pause before a handle is given an update again. The pause doubles each time. */
+/* The first pause before a handle gets an update again. The pause doubles each time. */
 enum { AGAIN_MS = 500 };
 
 static void forget_list(zkr_client *c) ZKR__LOCKED
