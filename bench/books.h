@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory this process uses, according to the allocator and to the kernel. */
+/* Measures how much memory this process uses, according to the allocator and to the kernel. */
 #ifndef ZKR_BENCH_BOOKS_H
 #define ZKR_BENCH_BOOKS_H
 

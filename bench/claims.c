@@ -12,7 +12,7 @@ enum { SIZES = 4, WORKERS = 2 * SIZES, CHUNK = 500, LONG_S = 20 };
 static const int sizes[SIZES] = {10, 100, 1000, 10000};
 
 struct stage {
-    /* First those on separate paths, by size, and then those on one path. */
+    /* The workers on separate paths, by size, and then the workers on one path. */
     struct claims_worker workers[WORKERS];
     /* Holds the locks for which the workers wait. */
     zkr_client *client;

@@ -145,7 +145,7 @@ struct crowd {
     zkr_mutex *shared;
     int cycles;
     long hold_us;
-    /* Whether to measure hand-overs, from a release to the next holder, or whole cycles. */
+    /* True: measure hand-overs, from a release to the next hold. False: measure whole cycles. */
     bool hand_overs;
     /* State of the current round. */
     pthread_barrier_t start;

@@ -78,8 +78,7 @@ int64_t stats_cpu(void)
 /* --- report --- */
 
 /*
- * Returns the ratio below which a share @share of the rounds is, in the direction of the aim, or 0 if there is nothing
- * to compare.
+ * Returns the @share quantile of the rounds' ratios, in the direction of the aim, or 0 if there is nothing to compare.
  */
 static double ratio_at(const struct row *row, double share)
 {

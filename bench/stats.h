@@ -14,21 +14,21 @@ struct series {
 };
 
 void series_add(struct series *s, double value); /* @s NULL: the value is not kept */
-/* Returns the value below which a share @share of the samples is: 0 = minimum, 0.5 = median. Sorts the samples. */
+/* Returns the @share quantile of the samples: 0 = minimum, 0.5 = median. Sorts the samples. */
 double series_at(struct series *s, double share);
 /* Returns the median of the samples from the index @from on. */
 double series_recent(const struct series *s, size_t from);
 void series_free(struct series *s);
 
 int64_t stats_now(void); /* returns ns of CLOCK_MONOTONIC */
-int64_t stats_cpu(void); /* returns ns of CPU time that this process has used */
+int64_t stats_cpu(void); /* returns the CPU time of this process, in ns */
 
 enum row_aim {
     ROW_FOR_INFORMATION,
     ROW_VALUE_AT_MOST, /* for the median of ours */
     ROW_RATIO_AT_MOST, /* for ours / other */
     ROW_GAIN_AT_LEAST, /* for other / ours */
-    ROW_MORE_AT_MOST   /* for ours - other, between the medians */
+    ROW_MORE_AT_MOST   /* for ours - other, of the medians */
 };
 
 /*

@@ -200,7 +200,7 @@ mode() { # MEMBER
 modes=()
 leaders=0
 followers=0
-survey() { # the cluster of another clone may have the ports
+survey() { # asks only our own servers, because the cluster of another clone may use the ports
     local member running
     leaders=0
     followers=0
@@ -307,7 +307,7 @@ pods() { # BUILD_DIR
     timeout --foreground 600 bash test/kubernetes/run.sh "$root" "$1" "${project}_ensemble"
 }
 
-# Runs the tests that matter on an ensemble. First all recipes run on it at the same time, because they mostly wait.
+# Runs the tests whose results may depend on an ensemble. First all recipes run on it at the same time, because they mostly wait.
 # Then the tests of test/cluster run, which kill and pause its servers, and then the pods. Left out are tests that start
 # their own servers, and tests of misuse and memory, whose results do not depend on the servers. Of the search for
 # faults, only the tests cluster.cuts and similar ones run.
@@ -319,16 +319,8 @@ tests() { # BUILD_DIR
     return "$failed"
 }
 
-# Runs the containers of examples/kubernetes beside the servers.
-pods() { # BUILD_DIR
-    say '==> examples/kubernetes, its containers run by Docker'
-    timeout --foreground 600 bash test/kubernetes/run.sh "$root" "$1" "${project}_ensemble"
-}
-
-# Runs the tests that matter on an ensemble. First all recipes run on it at the same time, because they mostly wait.
-# Then the tests of test/cluster run, which kill and pause its servers, and then the pods. Left out are tests that start
-# their own servers, and tests of misuse and memory, whose results do not depend on the servers. Of the search for
-# faults, only the tests cluster.cuts and similar ones run.
+# Runs three recipes, the death of the leader, and the pods, within a minute. A cluster of ./run cluster up may run
+# meanwhile.
 some_tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -R '^recipes\.(mutex|semaphore|leader_latch)$' || failed=1

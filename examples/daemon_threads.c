@@ -38,7 +38,7 @@ static void *worker(void *arg)
         }
         zkr_mutex_release(mutex); /* also after a loss; the next acquire queues again */
     }
-    /* This is not a shutdown, and not a transient error, which is retried. */
+    /* Unless the client was shut down, the error is permanent, because transient errors are retried. */
     if (rc != ZKR_ECLOSED) {
         fprintf(stderr, "daemon_threads: %s\n", zkr_last_error()->message);
         kill(getpid(), SIGTERM);

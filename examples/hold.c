@@ -20,7 +20,7 @@
 #include <zkr/zkr.h>
 
 static sigset_t ends;    /* the signals that end the program */
-static sem_t enough;     /* posted by such a signal, or when the hold is lost */
+static sem_t enough;     /* posted by SIGTERM or SIGINT, or when the hold is lost */
 static atomic_bool left; /* the program no longer waits or holds */
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
@@ -79,8 +79,8 @@ static int hold(zkr_client *c, zkr_mutex *m, const char *name, int64_t ms)
                  zkr_client_session_timeout_ms(c));
         say(name, "acquired", more);
         stay(ms);
-        say(name, "released",
-            ""); /* printed before the release, so that no successor can be earlier */
+        /* Printed before the release, so that no successor can print earlier. */
+        say(name, "released", "");
     }
     return zkr_mutex_release(m);
 }

@@ -51,7 +51,7 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
     (void)ctx;
     say("leads %" PRId64 " %" PRId64, now_ms(), token);
     for (;;) {
-        /* The next second, because the current one may have been our predecessor's. */
+        /* Begin with the next second, because our predecessor may have done the current one. */
         tick++;
         int64_t pause = tick * 1000 - now_ms();
         if (zkr_leadership_wait(lead, pause > 0 ? pause : 0) != ZKR_ETIMEDOUT) {

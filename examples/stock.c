@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stock SERVERS PATH FILE with|without N: N times, takes 1 from the number in FILE, with or without holding the lock at
+ * stock SERVERS PATH FILE with|without N: takes 1 from the number in FILE, N times, with or without holding the lock at
  * PATH. It reads the number, waits a little and writes the new number, so without the lock, processes that run at the
  * same time undo each other's work.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stripes SERVERS PATH DIR TIMES KEY...: TIMES times, adds 1 to the number in the file DIR/KEY of each key, under the
- * lock of that key. All keys share 16 locks below PATH. First prints the lock of each key.
+ * stripes SERVERS PATH DIR TIMES KEY...: adds 1 to the number in the file DIR/KEY of each key, under the lock of that
+ * key, TIMES times. All keys share 16 locks below PATH. First prints the lock of each key.
  */
 #include <errno.h>
 #include <stdint.h>

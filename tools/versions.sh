@@ -4,8 +4,8 @@
 # versions.sh servers SUITE: runs the tests that depend on servers, with this machine's libzookeeper and servers of
 #                            another release of Debian
 # versions.sh old SUITE:     runs holds and zkr on servers of a release that lacks later operations
-# versions.sh chaos SUITE [ARGUMENT...]: ./run chaos, where servers are rolled to that release and back; and on servers
-#                            of that release, with snapshots by their AdminServer
+# versions.sh chaos SUITE [ARGUMENT...]: runs ./run chaos twice: with rolling restarts of the servers to that release
+#                            and back, and on servers of that release, with snapshots by their AdminServer
 # versions.sh i386:          runs the tests of ./run test in an i386 root
 # versions.sh arm64:         cross-compiles, and runs the unit tests and schedules under qemu-user
 # These are the rows of docs/tested.md that need more than this machine's own system. ./run fresh tests Debian 12 and
@@ -60,9 +60,9 @@ old() { # SUITE
 chaos() { # SUITE ARGUMENT...
     servers_of "$1"
     if ! want golang-go || ! tools/build.sh test judge; then
-        say '==> no judge of who held what: it needs Go'
+        say '==> no judge of the history: it needs Go'
     fi
-    # The AdminServer needs this jar, which no other names.
+    # The AdminServer needs this jar, and no other jar refers to it.
     export ZKR_TEST_OTHER_CLASSPATH=$ZKR_TEST_CLASSPATH:$root/usr/share/java/servlet-api.jar
     unset ZKR_TEST_CLASSPATH
     build/test/test/chaos --nemesis rolled "${@:2}"

@@ -12,7 +12,7 @@
 struct driver_options {
     const char *servers;
     const char *path;
-    const char *kind; /* for a peer with several ways to lock: which of them to use */
+    const char *kind; /* which way to lock, for a peer that has several */
     const char *lock; /* mutex, rw or semaphore */
     int sessions;
     int threads; /* number of threads for each session */
@@ -34,8 +34,8 @@ struct driver_peer {
     bool (*lock)(void *lock, bool wait);
     void (*unlock)(void *lock);
     /*
-     * Requests the lock, and calls granted(contender) when it is granted. For more contenders than there can be
-     * threads. NULL = not supported.
+     * Requests the lock, and calls granted(contender) when it is granted. Used if there are more contenders than there
+     * can be threads. NULL = not supported.
      */
     void (*request)(void *lock, void (*granted)(void *contender), void *contender);
     void (*close)(void *session); /* NULL: the end of the process suffices */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only include of uthash. These settings keep uthash from calling exit() when memory runs out. */
+/*
+ * Includes uthash, with settings that keep it from calling exit() when memory runs out. No other file includes uthash.
+ */
 #ifndef ZKR_BASE_TABLE_H
 #define ZKR_BASE_TABLE_H
 

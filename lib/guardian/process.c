@@ -34,11 +34,11 @@ extern char **environ;
 
 struct zkr__guardian {
     int fd;
-    /* Identifies fd, whose number the application may have closed and reused. */
+    /* Identifies the socket, because the application may close fd, and reuse its number. */
     dev_t dev;
     ino_t ino;
     pid_t pid;
-    /* Start time, which distinguishes it from a later process with its pid; 0 = unknown. */
+    /* Start time, which distinguishes the guardian from a later process with its pid; 0 = unknown. */
     uint64_t started;
     int users;     /* number of clients; guarded by mu */
     uint64_t last; /* number of the latest client; guarded by mu */

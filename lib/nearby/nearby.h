@@ -31,7 +31,7 @@ struct zkr__news {
 
 /* Open the socket if c->options.nearby asks for it. If that fails, the client logs a line and works without news. */
 void zkr__nearby_begin(zkr_client *c, const struct zkr__nearby_door *door);
-/* Close the socket. After this no news arrives. Called without the client's lock. */
+/* Close the socket. After this, no news arrives. Called without the client's lock. */
 void zkr__nearby_end(zkr_client *c);
 
 /* Returns the data field with this client's address, including the newline before it, or NULL if there is no socket. */

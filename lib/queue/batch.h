@@ -9,7 +9,7 @@
 #include "queue/claim.h"
 #include "queue/group.h"
 
-/* Returns whether the request of @action is not sent now, but together with the requests of other members. */
+/* Returns whether the request of @action is sent later, together with the requests of other members. */
 bool zkr__batch_defers(struct zkr__claim *claim, unsigned action) ZKR__LOCKED;
 
 /*

@@ -10,7 +10,7 @@
 #include "queue/names.h"
 
 struct zkr__child {
-    /* Points into the answer, or into the same allocation for a copy. */
+    /* Points into the answer or, in a copy, into the copy's own allocation. */
     const char *name;
     enum zkr__name_kind kind;
     int64_t sequence;
@@ -21,7 +21,8 @@ struct zkr__children {
     struct zkr__child *list;
     size_t count;
     size_t strays; /* how many children without a number were left out */
-    size_t behind; /* how many children with a number above the limit were left out */
+    /* How many children were left out because their numbers are above the limit. */
+    size_t behind;
 };
 
 /* Returns true for a child that is left out. */
@@ -70,9 +71,9 @@ void zkr__children_filter(struct zkr__children *children,
 size_t zkr__children_find(const struct zkr__children *children, const char *name);
 
 /*
- * True if no node was created after the child at index @self that is not in the list. So nobody has deleted that child
- * and created another one with its name. @made is the number of the next child by the server's count. A count that is
- * too high proves nothing. The caller makes sure that the directory is older than the child.
+ * Returns true if the list has every node that was created after the child at index @self. Then nobody has deleted that
+ * child and created another one with its name. @made is the number of the next child by the server's count. If the
+ * count is too high, the result is false. The caller makes sure that the directory is older than the child.
  */
 bool zkr__children_prove(const struct zkr__children *children,
                          size_t self,

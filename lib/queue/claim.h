@@ -67,7 +67,7 @@ struct zkr__claim {
     int parent_code;          /* why the parents cannot be created */
     int parent_detail;        /* ZooKeeper's code for parent_code */
     unsigned epoch;           /* epoch of the session that owns the node */
-    /* Revocation requests that the owner was not notified of yet. */
+    /* Revocation requests that are not reported to the owner yet. */
     unsigned revocations;
     int64_t sequence;
     int64_t czxid;

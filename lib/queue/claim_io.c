@@ -129,7 +129,7 @@ static void list(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
     zkr__list_send(claim->directory);
 }
 
-/* Create our node, and send a list right behind unless the number of the node will probably be enough. */
+/* Create our node, and send a list right behind the create, unless the number of the node will probably be enough. */
 static void join_queue(struct zkr__claim *claim, enum zkr__asked unused) ZKR__LOCKED
 {
     zkr__cache_begin(claim->directory);
@@ -453,7 +453,7 @@ static bool may_look_ahead(const struct zkr__claim *claim) ZKR__LOCKED
     return !may_begin_anew && claim->q->c->options.look_ahead >= 0;
 }
 
-/* Stand where the verdict says, and fill in the wait of @e. */
+/* Wait where the verdict demands, and fill in the wait of @e. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
                          const struct zkr__verdict *verdict,

@@ -18,7 +18,7 @@ int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
 
-/* Send the requests of @deed, which has some. */
+/* Send the requests of @deed. The deed must have requests. */
 void zkr__claim_request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED;
 
 /*

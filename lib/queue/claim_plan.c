@@ -72,7 +72,7 @@ enum zkr__event_kind zkr__deed_tells(enum zkr__deed deed)
                                           : ZKR__EV_AHEAD_WRITES;
 }
 
-/* See news.h: a hold by a kept node, and a hold whose delete was not sent, notify nobody. */
+/* A hold by a kept node notifies nobody, and neither does a hold whose delete was not sent (news.h). */
 bool zkr__claim_may_pass_on(const struct zkr__claim_state *k)
 {
     bool sent = k->phase == ZKR__REMOVING || k->phase == ZKR__GONE;
@@ -112,7 +112,7 @@ enum zkr__event_kind zkr__asked_event(enum zkr__asked asked)
 
 /* --- a wait --- */
 
-/* Returns how far the claim looks ahead of the node that it waits for. */
+/* Returns how far the claim looks ahead of the node for which it waits. */
 static enum zkr__look_ahead look_ahead(const struct zkr__verdict *verdict,
                                        const struct zkr__standing *s)
 {

@@ -37,8 +37,8 @@ static int64_t metadata_pause(const zkr_client *c)
 }
 
 /*
- * The pause between gets of a node that the servers refuse to show. It grows from a quarter of the session timeout to
- * four session timeouts.
+ * Returns the pause between gets of a node that the servers refuse to show. The pause grows from a quarter of the
+ * session timeout to four session timeouts.
  */
 static int64_t refusal_pause(const zkr_client *c, int refusals)
 {
@@ -252,7 +252,7 @@ set_timer(struct zkr__claim *claim, enum zkr__deed deed, unsigned todo) ZKR__LOC
     } else if (deed == ZKR__DEED_LOOK_LATER) {
         claim->quiet_at = zkr__now(c) + refusal_pause(c, claim->k.refusals);
     } else {
-        /* A READY member watches later, so that it need not wait for the answer when all others are READY. */
+        /* A READY member sets the watch later, so that it need not wait for the answer when all others are READY. */
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY) &&
                        claim->k.phase != ZKR__READY;
         int64_t pause = zkr__claim_wants_metadata(&claim->k) ? metadata_pause(c) : 0;
@@ -280,7 +280,7 @@ static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR
     }
 }
 
-/* Send the request, unless it goes out together with requests of other members. */
+/* Send the requests of @deed, except those that are sent together with requests of other members. */
 static void request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED
 {
     bool create = deed == ZKR__DEED_CREATE && claim->group;
@@ -295,7 +295,7 @@ static void request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED
     }
 }
 
-/* Stand in line for admission. Returns further actions. */
+/* Queue for admission. Returns further actions. */
 static unsigned line_up(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr__admission_line_up(claim);
@@ -486,7 +486,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     /* Recount first, because the owner may make another claim at once. */
     zkr__claim_recount_bytes(claim);
     record_hand_over(claim, before, was.look, e.kind);
-    /* A claim that begins to leave makes room in the directory. */
+    /* A claim that starts to leave makes room in the directory. */
     bool leaves = zkr__claim_is_going(&claim->k);
     claim->directory->seen -=
         leaves && stage != ZKR__REMOVING && claim->directory->seen > 0;

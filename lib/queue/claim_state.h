@@ -44,11 +44,11 @@
  * grants by itself. A get of our own node goes out ahead of each list and each check, unless a watch on the node is
  * set, and the grant waits for the answer. Only the list sent with the create, or on its answer, needs no such get,
  * because the node was created just before. The list after the end of the node ahead will probably grant, and a short
- * hold needs no watch on its node. There the count of all children ever created proves the ownership, if every child
- * created after our node is in the list (zkr__children_prove()): then nobody has created a node with our name. If the
- * count does not prove it, a get without a watch follows the list. If that get finds our node, the node was ours when
- * the list was sent. A READY member is granted by an older list, so it watches its node as soon as another member is
- * PARKED.
+ * hold needs no watch on its node. For that list, the count of all children ever created proves the ownership, if every
+ * child created after our node is in the list (zkr__children_prove()), because then nobody has created a node with our
+ * name. If the count does not prove it, a get without a watch follows the list. If that get finds our node, the node
+ * was ours when the list was sent. A READY member is granted by an older list, so it watches its node as soon as
+ * another member is PARKED.
  *
  * --- Without room for a watch (session/watches.h) no claim polls. A claim that waits for a node or for the directory
  * fails, and a READY member fails, too. Any other claim goes without the watch on its own node. That watch is OWN_SEEN,
@@ -75,8 +75,8 @@
  * - There was no re-connection. The events that a re-connection brings arrive in no order, so a re-connection ends the
  *   look-ahead, and a list follows the end of C.
  * - Numbers do not restart while the claim waits, because a claim with a high number does not look ahead (claim_io.c).
- * - An event proves nothing about the lease, so this grant needs a sure lease, as each grant does. From the request
- *   for the list on, the client probes as for a hold, so the lease is sure when C ends, however long C held.
+ * - An event proves nothing about the lease, so this grant needs a sure lease, as each grant does. From the request for
+ *   the list on, the client probes as for a hold, so the lease is sure when C ends, however long C held.
  * - The rule allows looking ahead (rule.h): the first child holds, and C holds alone. Where a writer may have become a
  *   reader, two events are not enough. Readers, permits and members of groups do not look ahead.
  *
@@ -95,7 +95,7 @@
 
 enum zkr__phase {
     ZKR__PAUSED,     /* awaits no answer; the phase `next` follows */
-    ZKR__LOOKING,    /* a wary try lists: would it be granted? */
+    ZKR__LOOKING,    /* a wary try lists to find out whether it would be granted */
     ZKR__CREATING,   /* create and list are sent together */
     ZKR__FINDING,    /* the create's reply is lost: write, list, search for our GUID */
     ZKR__ADOPTING,   /* our name was found by its GUID: get the node, and list */
@@ -224,11 +224,12 @@ struct zkr__claim_event {
     enum zkr__wait wait;
     enum zkr__then then;
     int64_t ahead; /* WAIT_NODE: the number of the node ahead */
-    bool same;     /* WAIT_NODE: the claim waits for that node already; else false */
+    /* WAIT_NODE: the claim already waits for that node; otherwise false. */
+    bool same;
     enum zkr__look_ahead look; /* WAIT_NODE: how far the claim looks ahead */
 };
 
-/* What the caller of the step must do; claim_plan.h has the order. */
+/* What the caller of the step must do, in the order of claim_plan.h. */
 enum zkr__action {
     ZKR__DO_PARENTS = 1 << 0, /* create the parents, before DO_CREATE */
     /* Create our node under a new GUID, and list, unless the node's number will probably be enough. */
@@ -286,8 +287,8 @@ enum { ZKR__OTHER_VERSION = ZKR_EZK(-103) };
 enum zkr__metadata { ZKR__METADATA_DUE, ZKR__METADATA_ASKED, ZKR__METADATA_WRITTEN };
 
 /*
- * The watch on our own node. OWN_SEEN: the node existed, but there was no room for a watch. OWN_UNPROVED: no watch, and
- * the list in flight, or else a get after it, must prove that the node is ours.
+ * The watch on our own node. OWN_SEEN: the node existed, but there was no room for a watch. OWN_UNPROVED: there is no
+ * watch, so the list in flight must prove that the node is ours, or else a get after the list.
  */
 enum zkr__own_watch {
     ZKR__OWN_NONE,
@@ -335,7 +336,7 @@ struct zkr__claim_state {
     int version;      /* version of our node's data, for the metadata; -1 = not known */
     /* Version of a revocation request that is not handled yet; 0 = none. */
     int revocation;
-    /* Version of the revocation request that the owner was told of last. */
+    /* Version of the revocation request that was reported to the owner last. */
     int told;
 };
 

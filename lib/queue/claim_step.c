@@ -179,7 +179,7 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
     return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* A list may lack our node although the node exists, because the server errs or the node has a new name. */
+/* A list may lack our node although the node exists, because the server is wrong or the node has a new name. */
 static unsigned look_for_own(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -205,7 +205,7 @@ static unsigned on_foreseen(struct zkr__claim_state *k,
         return 0;
     }
     if (!e->same) {
-        return take_place(k, e); /* the node ahead is gone as well */
+        return take_place(k, e); /* the node ahead is gone, too */
     }
     unsigned todo = look_ahead(k, e);
     if (k->then == ZKR__THEN_OURS) {
@@ -434,7 +434,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 
 /* --- the session and the owner --- */
 
-/* A member pauses first if its group has already entered in vain. */
+/* A member pauses first if its group has already entered without success. */
 static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool pauses = k->pauses;

@@ -66,7 +66,7 @@ struct zkr__directory {
     int refs; /* references of queues, claims and requests in flight */
     /* Number of sessions that have ended. The client drops answers of an earlier generation. */
     unsigned generation;
-    unsigned departures; /* number of steps of our claims that are leaving */
+    unsigned departures; /* number of steps made by our leaving claims */
     uint16_t
         joining; /* nodes being created: those of one group, or at most joining_max */
     bool listing : 1;     /* a list is in flight */

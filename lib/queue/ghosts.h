@@ -22,8 +22,8 @@
 struct zkr__ghost;
 
 /*
- * Called after the end of the session, before the claims process it. Returns their nodes if the servers reported the
- * end.
+ * Called after the end of the session, before the claims process it. Returns the claims' nodes if the servers reported
+ * the end.
  */
 struct zkr__ghost *zkr__ghosts_of_session(const struct zkr__engine *engine) ZKR__LOCKED;
 /*

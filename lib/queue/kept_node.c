@@ -69,8 +69,8 @@ static bool listen(struct zkr__directory *d) ZKR__LOCKED
 /* --- keep and take --- */
 
 /*
- * Returns true if another claim of this client has a node behind this one. Its queue does not keep nodes, or did not
- * when that claim began.
+ * Returns true if another claim of this client has a node behind this one. The queue of that claim does not keep nodes,
+ * or did not when the claim began.
  */
 static bool has_one_behind(const struct zkr__claim *claim)
 {
@@ -82,8 +82,8 @@ static bool has_one_behind(const struct zkr__claim *claim)
 }
 
 /*
- * Returns whether the node may be kept, which needs that this client knows of no other contender, and has no request
- * about the node in flight.
+ * Returns whether the node may be kept. It may if this client knows of no other contender, and has no request about the
+ * node in flight.
  */
 static bool may_stay(struct zkr__claim *claim) ZKR__LOCKED
 {

@@ -18,7 +18,7 @@ enum zkr__regard {
 struct zkr__maker {
     const char *name; /* the common name of the program */
     enum zkr__regard regard;
-    /* Only the node with the lowest number holds. If false, several nodes may hold, or the order is another one. */
+    /* Only the node with the lowest number holds. If false, several nodes may hold, or the order is different. */
     bool ordered;
     /* Other programs may use such names by chance. */
     bool vague;

@@ -51,7 +51,7 @@ static enum zkr__name_kind kind_of(const char *name, size_t len)
 
 /*
  * A minus before the digits is a sign only if it cannot be the separator of "x-<id>-N", and if servers assign the
- * number. Otherwise a chosen number, as in "job-2512312359", would stay ahead of all contenders for ever.
+ * number. Otherwise a chosen number, as in "job-2512312359", would stay ahead of all contenders forever.
  */
 static bool is_sign(const char *name, size_t minus, int64_t magnitude)
 {

@@ -46,7 +46,7 @@ void zkr__name_turn(char *name, enum zkr__name_kind kind);
 /*
  * Get the number of a sequential child of any client: the last ten digits of its name, negative if the count has
  * overflowed. The number may be higher than any number that servers assign. Sets *kind from the prefix right before the
- * number. Returns false if there is no number, so the child is not a contender.
+ * number. Returns false if there is no number, in which case the child is not a contender.
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
 

@@ -292,7 +292,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
         k->phase = ZKR__LISTING; /* the answer to the list follows */
     }
     k->own = e->checked ? ZKR__OWN_NONE : e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-    /* A READY member is granted by an old list, so it needs the watch. */
+    /* An old list grants a READY member, so the member needs the watch. */
     if (e->unwatched && k->phase == ZKR__READY) {
         return zkr__fail_claim(k, e, ZKR_ELIMIT);
     }

@@ -50,7 +50,7 @@ static int write_record(const struct held *h, const char *text)
     return rc;
 }
 
-/* Returns whether the request may be sent again, which is so only while the lock is still held. */
+/* Returns whether the request may be sent again. It may only while the lock is still held. */
 static bool may_ask_again(const struct held *h, int rc)
 {
     return zkr_err_retriable(rc) && zkr_ticket_valid_for_ms(h->grant.ticket) > 0;

@@ -8,7 +8,7 @@
 
 const char once_mark[] = "zkr once\n";
 
-/* Returns a number of the record; 0 = it has none. */
+/* Returns the number @name of the record, or 0 if the record has none. */
 static int64_t number_in(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
@@ -27,8 +27,8 @@ int64_t once_record_token(const char *text)
 
 /*
  * Servers delete an empty container, and the record with it. They do not report whether a node is a container, but zkr
- * once creates none. So if there is no record, our node must be the first below the path; if it is not, others have
- * used the path.
+ * once creates none. So if there is no record, our node must be the first below the path. Otherwise others have used
+ * the path.
  */
 const char *once_record_fault(const char *text, size_t length, const char *node)
 {
@@ -46,8 +46,8 @@ const char *once_record_fault(const char *text, size_t length, const char *node)
 }
 
 /*
- * A tenth of the period is left for jobs that start early or late. A record further in the future than a period comes
- * from a wrong clock, and does not count.
+ * A tenth of the period is the tolerance for jobs that start early or late. A record that is more than a period in the
+ * future comes from a wrong clock, and does not count.
  */
 enum once_due once_record_due(const char *text, int64_t asked_ms, int64_t every_ms)
 {

@@ -22,7 +22,9 @@ static bool is_request(const zkr_contender *c)
     return zkr_contender_field(c, field_token) || zkr_contender_field(c, field_to);
 }
 
-/* Finds a candidate that is no request by @id, or by @token if @id is NULL. NULL: none. */
+/*
+ * Returns a candidate that is not a request, found by @id or, if @id is NULL, by @token. Returns NULL if there is none.
+ */
 static const zkr_contender *
 find(const zkr_contenders *list, int64_t token, const char *id)
 {

@@ -2,8 +2,9 @@
 /*
  * A request is a candidate that does not want to lead. A field of its ID names either the leader that should step down,
  * by its token, or the candidate that all others should let pass, by its ID. These functions only read a list of
- * candidates. They tell a leader whether a request is meant for it, and elect --yield what to send and whether that has
- * had its effect. @to is the ID of the candidate that should lead, or NULL for any candidate except the leader.
+ * candidates. A leader finds out whether a request is meant for it. elect --yield finds out what to send, and whether
+ * the request has had its effect. @to is the ID of the candidate that should lead, or NULL for any candidate except the
+ * leader.
  */
 #ifndef ZKR_CLI_YIELD_REQUEST_H
 #define ZKR_CLI_YIELD_REQUEST_H

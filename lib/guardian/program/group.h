@@ -14,7 +14,7 @@ struct group {
     uint64_t client;
     int fds[ZKR__GROUP_FDS]; /* see wire.h; a pipe has only the reading end */
     bool over;               /* a byte has arrived on the pipe */
-    int64_t look_at;         /* no look at /proc before this time */
+    int64_t look_at;         /* do not look at /proc before this time */
 };
 
 /**

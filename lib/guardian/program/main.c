@@ -130,8 +130,8 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 
 /*
  * End a session that the parent has closed, if it is possible that no server knows of the close. This may take as long
- * as the servers are unreachable, and when the parent closes its last client, it waits for the end of this process. So
- * a child process ends the session. fork() is safe because this process has no threads yet.
+ * as the servers are unreachable, and a parent that closes its last client waits for the end of this process. So a
+ * child process ends the session. fork() is safe because this process has no threads yet.
  */
 static void end_apart(const struct wards *w, int64_t session)
 {

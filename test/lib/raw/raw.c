@@ -141,7 +141,7 @@ int zkt_raw_reconfig(zkt_raw *s, const char *joining, const char *leaving)
 
     put_text_or_none(&p, joining);
     put_text_or_none(&p, leaving);
-    put_text_or_none(&p, NULL); /* not the whole of it */
+    put_text_or_none(&p, NULL); /* no complete list of the new members */
     zkt_put_long(&p, -1);
     return zkt_raw_call(s, &p, s->xid, &reply);
 }

@@ -104,7 +104,7 @@ void zkt_list_free(zkt_list *list);
 int zkt_raw_auth(zkt_raw *s, const char *scheme, const char *cert);
 int zkt_raw_ping(zkt_raw *s);
 
-/** Changes the ensemble. @joining is like "server.3=...", and @leaving like "3". Either may be NULL. */
+/** Changes the members of the ensemble. @joining is like "server.3=...", and @leaving like "3". Either may be NULL. */
 int zkt_raw_reconfig(zkt_raw *s, const char *joining, const char *leaving);
 
 /** Returns how many watch events have been received so far, while waiting for replies or for an event. */

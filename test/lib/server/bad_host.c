@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct zkt_bad_host *host; /* NULL: a host like any other */
+static struct zkt_bad_host *host; /* NULL: the host behaves well */
 
 __attribute__((constructor)) static void find_host(void)
 {

@@ -7,39 +7,40 @@
 #include <sys/types.h>
 
 /*
- * Hosts of servers whose disks and clocks misbehave. The module bad_host is preloaded into each server, and obeys a file
- * in the directory of the server at any time. The rate of a clock is libfaketime's business, from the next start on.
+ * A host of a server, whose disk and clock can misbehave. The struct is mapped from a file in the server's directory.
+ * The module bad_host, which is preloaded into the server, obeys it at any time. Only the rate of the clock is not
+ * here: libfaketime sets it when the server starts.
  */
 struct zkt_bad_host {
-    atomic_int sync_ms; /* each fsync() and fdatasync() takes this much longer */
+    atomic_int sync_ms; /* additional time of each fsync() and fdatasync() */
     atomic_int
         full; /* not 0: writes to files below a directory "data" fail with ENOSPC */
-    atomic_llong wall_s; /* CLOCK_REALTIME is this much ahead */
-    /* How often each took effect. */
+    atomic_llong wall_s; /* how far CLOCK_REALTIME is ahead */
+    /* How often each setting has taken effect. */
     atomic_int synced;
     atomic_int refused;
     atomic_int told;
 };
 
-/** All servers that start from now on have such hosts. @script: a file to make, which starts Java. */
+/** Give such a host to each server that starts from now on. Creates the file @script, which starts Java. */
 void zkt_bad_hosts(const char *script);
 
-/** Map the host of a running server with directory @dir, until the program ends. Never returns NULL. */
+/** Map the host of the running server with the directory @dir, until the program ends. Never returns NULL. */
 struct zkt_bad_host *zkt_bad_host(const char *dir);
 
 /**
- * From its next start on the clocks of the server with directory @dir run at this rate, such as "1.05"; NULL: at the
- * real one. Returns false if libfaketime is missing.
+ * Set the rate, such as "1.05", at which the clocks of the server with the directory @dir run from its next start on.
+ * NULL = the real rate. Returns false if libfaketime is missing.
  */
 bool zkt_bad_clock(const char *dir, const char *rate);
 
 /**
- * From its next start on the server with directory @dir is of the release whose jars $ZKR_TEST_OTHER_CLASSPATH names, or
- * of its own again. Returns false if that is not set.
+ * From its next start on, run the server with the directory @dir from the jars in $ZKR_TEST_OTHER_CLASSPATH, which are
+ * of another release, or from its own jars again. Returns false if the variable is not set.
  */
 bool zkt_other_release(const char *dir, bool other);
 
-/** Remove what libfaketime leaves of a process that was killed. */
+/** Remove what libfaketime leaves behind for a process that was killed. */
 void zkt_bad_clock_killed(pid_t pid);
 
 #endif

@@ -67,7 +67,7 @@ struct zkt_bad_host *zkt_bad_host(const char *dir)
     return host;
 }
 
-/* Where Debian and Ubuntu have it. */
+/* Debian and Ubuntu install the library here. */
 static bool find_faketime(char *out, size_t size)
 {
     glob_t found;
@@ -80,7 +80,7 @@ static bool find_faketime(char *out, size_t size)
     return there;
 }
 
-/* Without the fix the timed waits of a JVM hang: they are on conditions with CLOCK_MONOTONIC. */
+/* Without the fix for monotonic clocks, the timed waits of a JVM hang, because they use CLOCK_MONOTONIC. */
 bool zkt_bad_clock(const char *dir, const char *rate)
 {
     char file[256];
