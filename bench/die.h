@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a measurement fails. */
+/* Ends a measurement that fails. */
 #ifndef ZKR_BENCH_DIE_H
 #define ZKR_BENCH_DIE_H
 

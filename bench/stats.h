@@ -25,10 +25,10 @@ int64_t stats_cpu(void); /* returns the CPU time of this process, in ns */
 
 enum row_aim {
     ROW_FOR_INFORMATION,
-    ROW_VALUE_AT_MOST, /* for the median of ours */
-    ROW_RATIO_AT_MOST, /* for ours / other */
-    ROW_GAIN_AT_LEAST, /* for other / ours */
-    ROW_MORE_AT_MOST   /* for ours - other, of the medians */
+    ROW_VALUE_AT_MOST, /* limits the median of ours */
+    ROW_RATIO_AT_MOST, /* limits ours / other */
+    ROW_GAIN_AT_LEAST, /* the least that other / ours should be */
+    ROW_MORE_AT_MOST   /* limits ours - other, of the medians */
 };
 
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* witness FILE: a program that commands run under a lock. It fails if another instance runs at the same time. */
+/*
+ * witness FILE: the program that `zkr lock` and similar commands run under their lock. It fails if another instance
+ * runs at the same time.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

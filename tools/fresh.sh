@@ -155,7 +155,8 @@ in_docker() { # COMMAND...
         "$image" env -i "${environment[@]}" "$@"
 }
 
-# Runs a command in a copy of the root, in its own namespaces for processes and mounts. They end with the first process.
+# Runs a command in a copy of the root, in its own namespaces for processes and mounts. The namespaces end with the
+# first process.
 in_chroot() { # COMMAND...
     # shellcheck disable=SC2016 # for the inner shell
     as_root cp -a "$tmp/root" "$tmp/copy" &&

@@ -89,7 +89,7 @@ authority() { # NAME
     openssl req -x509 "${new_key[@]}" -days 2 -subj "/CN=zkrecipes tests, $1" -keyout "$1.key" -out "$1.pem"
 }
 
-certificate() { # NAME, signed by ca
+certificate() { # NAME: makes a key and a certificate signed by ca
     openssl req "${new_key[@]}" -subj "/CN=$1" -keyout "$1.key" -out "$1.csr" &&
         openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out "$1.pem"
 }

@@ -122,7 +122,7 @@ static void on_granted(void *contender)
     one_is_done();
 }
 
-/* Without threads, all contenders contend once. */
+/* All contenders request the lock once, without threads. */
 static void request_all(void)
 {
     for (int i = 0; i < driver.count; i++) {

@@ -318,7 +318,8 @@ await_none(const struct zkr__queue *q, bool once, int64_t deadline) ZKR__LOCKED
     struct zkr__node_watch *watch = NULL;
     int rc = need_watch(q, &watch);
     if (rc == ZKR_OK) {
-        zkr__node_watch_know(watch, ZKR__COUNT_BAD); /* any number read is a change */
+        /* From now on, any number read is a change. */
+        zkr__node_watch_know(watch, ZKR__COUNT_BAD);
         do {
             rc = zkr__node_watch_wait(watch, deadline);
         } while (rc == ZKR_OK && !once && zkr__node_watch_number(watch) != 0 &&

@@ -154,7 +154,7 @@ static void fail(struct zkr__node_watch *w, int code) ZKR__LOCKED
         take_bad_count(w, zkr_strerror(code));
     } else if (refused) {
         give_up(w, code);
-        at = zkr__engine_doubts_at(w->engine); /* then it may be allowed */
+        at = zkr__engine_doubts_at(w->engine); /* the read may be allowed by then */
         zkr__log(w->c, ZKR_LOG_WARN,
                  ZKR__EVENT("watch_failed", .path = w->path,
                             .reason = code == ZKR_ENONODE ? ZKR__NO_CHROOT

@@ -151,7 +151,7 @@ static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
     ZKR__MUST(d->engine->c, !claim->ours_prev && claim->by_node.path);
-    /* This is the last claim. */
+    /* Begin with the last claim. */
     struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL;
     while (after && after->sequence > claim->sequence) {
         after = after == d->ours ? NULL : after->ours_prev;

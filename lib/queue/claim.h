@@ -90,7 +90,8 @@ struct zkr__claim {
     /* Linked while the claim waits for a list. */
     struct zkr__claim *list_prev, *list_next;
     unsigned list_tag;
-    unsigned unsent; /* zkr__action bits to be sent with those of other members */
+    /* Actions (zkr__action) to send together with those of other members. */
+    unsigned unsent;
 
     /* For PARKED: the claim ahead if it is of this client. NULL = ahead_watcher watches a path instead. */
     struct zkr__claim *ahead;

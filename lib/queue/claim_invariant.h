@@ -10,10 +10,10 @@
 
 #include "queue/claim_state.h"
 
-/* Check a state between two steps. */
+/* Returns what is wrong with the state of a claim between two steps, or NULL. */
 const char *zkr__claim_invariant(const struct zkr__claim_state *k);
 
-/* Check the step from @before to @after at event @e. */
+/* Returns what is wrong with the step from @before to @after at event @e, or NULL. */
 const char *zkr__claim_step_invariant(const struct zkr__claim_state *before,
                                       const struct zkr__claim_event *e,
                                       const struct zkr__claim_state *after);

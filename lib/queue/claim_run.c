@@ -295,7 +295,7 @@ static void request(struct zkr__claim *claim, enum zkr__deed deed) ZKR__LOCKED
     }
 }
 
-/* Queue for admission. Returns further actions. */
+/* Join the line for admission. Returns further actions. */
 static unsigned line_up(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr__admission_line_up(claim);

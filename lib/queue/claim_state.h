@@ -171,8 +171,8 @@ enum zkr__look_ahead {
     ZKR__BEHIND_TWO,  /* the nearest is watched, and no other is before it */
     /* The nearest is gone, and a list in flight will show the others. */
     ZKR__LOOK_ASKED,
-    ZKR__PREPARED,     /* all nodes before it are gone */
-    ZKR__BEHIND_FIRST, /* the list showed no node before it */
+    ZKR__PREPARED,     /* all nodes before the node ahead are gone */
+    ZKR__BEHIND_FIRST, /* the list showed no node before the node ahead */
 };
 
 /*
@@ -189,8 +189,9 @@ struct zkr__claim_event {
     bool sure;      /* the lease bound is in the future */
     bool ample;     /* the bound is so far away that a probe can be answered first */
     bool patient;   /* another retry is allowed */
-    bool crowded; /* so many nodes of ours are being created that the claim lines up */
-    bool wary;    /* the claim is a try that might have to wait */
+    /* So many nodes of ours are being created that the claim must wait in line (admission.h). */
+    bool crowded;
+    bool wary;      /* the claim is a try that might have to wait */
     bool announces; /* the owner is notified when the claim has to wait */
 
     int code;       /* code of an answer, or reason of GIVE_UP */

@@ -425,7 +425,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
     }
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
         k->leaving = true;                 /* from now on, retries have no limit */
-        k->refused = e->code == ZKR_EAUTH; /* claim_io.c logs it */
+        k->refused = e->code == ZKR_EAUTH; /* claim_io.c logs the refusal */
         return zkr__retry_in(k, e, ZKR__REMOVING);
     }
     k->phase = ZKR__GONE;

@@ -101,7 +101,7 @@ struct zkr__engine {
     struct zkr__scratch scratch;
     struct zkr__path_table watchers; /* all path watchers, by path */
     struct zkr__timers timers;
-    int64_t probe_sent; /* when, by zkr__now() */
+    int64_t probe_sent; /* when the last probe was sent, by zkr__now() */
     /* After a refusal, probes have no checks or no metadata before these times (zkr__now()). */
     int64_t checks_at, metadata_from;
     size_t probed_count;

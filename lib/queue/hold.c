@@ -367,7 +367,7 @@ static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
     join(hold, thread);
 }
 
-/* Note that the owner knows of the hold, and report revocation requests. */
+/* Record that the owner knows of the grant, and report revocation requests. */
 static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;

@@ -65,7 +65,8 @@ void zkr__news_settle(struct zkr__claim *claim)
 }
 
 /*
- * Returns whether RELEASED is about the node ahead of the claim, and comes from the node's owner, who received our key.
+ * Returns whether the letter RELEASED is about the node ahead of the claim, and comes from the node's owner, who
+ * received our key.
  */
 static bool is_true(const struct zkr__claim *claim,
                     const struct zkr__news *news) ZKR__LOCKED

@@ -49,8 +49,8 @@ struct zkr__gate {
 };
 
 /*
- * Returns the queues for a hold, not entered yet, of @permits permits, or NULL if memory runs out. on_free frees the
- * queues.
+ * Returns the queues for a hold of @permits permits that is not in a queue yet, or NULL if memory runs out. on_free
+ * frees the queues.
  */
 const struct zkr__hold_queues *zkr__permits_ask(struct zkr__gate *gate,
                                                 uint32_t permits);

@@ -154,7 +154,8 @@ static int take_over(struct zkr__reentrant *lock, const struct limits *l)
     while (!done) {
         int64_t end = end_of_attempt(lock, l);
         rc = read_record(lock, &r, end);
-        bool written = rc == ZKR_OK && r.held_by == token; /* by an earlier attempt */
+        /* An earlier attempt wrote the token. */
+        bool written = rc == ZKR_OK && r.held_by == token;
         if (rc == ZKR_OK && !written) {
             before = r.held_by;
             rc = write_token(lock, token, &r, end);

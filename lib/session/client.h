@@ -103,7 +103,7 @@ struct zkr__rest {
     int64_t session; /* 0 = it has not ended yet */
     unsigned char password[16];
     int64_t timeout_ms;
-    bool has_nodes;   /* some nodes are not confirmed deleted */
+    bool has_nodes;   /* some nodes may still exist */
     bool closing;     /* the session's handle is being closed */
     int64_t gone_at;  /* by then the servers have ended it in any case */
     int64_t failures; /* number of handles closed without a confirmation */

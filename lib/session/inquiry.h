@@ -39,7 +39,7 @@ void zkr__inquiry_end(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
  * Send @op. @fn receives @inquiry and the answer, and must end with zkr__inquiry_answered(). If @fn is NULL, the answer
- * only ends the request. If memory was short and the path of @op is therefore NULL, the request fails with ZKR_ENOMEM.
+ * only ends the request. If the path of @op is NULL because memory ran out, the request fails with ZKR_ENOMEM.
  */
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of libzookeeper's own log. Each client receives the lines of its handles, up to its log level, and few
- * repetitions.
+ * The lines of libzookeeper's own log. Each client receives the lines of its handles, up to its log level, without most
+ * of the repetitions.
  *
  * libzookeeper has one log level for the process, and its lines do not name the handle. But each handle has its own log
  * callback, without a context. So each of the ZKR__LOG_SLOTS slots has its own callback, and serves one client. One
@@ -58,7 +58,7 @@ enum { ZKR__ECHOES = 16 };
 struct zkr__echo {
     uint64_t said[ZKR__ECHOES];
     unsigned count;
-    unsigned connected; /* @connected at the last line */
+    unsigned connected; /* the argument @connected at the last line */
     int64_t passed_at;
 };
 

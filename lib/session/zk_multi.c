@@ -25,7 +25,7 @@ enum { STAMP_OPS = 3 };
 struct multi {
     int count;              /* number of results */
     size_t first, op_count; /* which of the operations are the caller's */
-    struct made *made;      /* of a CREATES */
+    struct made *made;      /* results of a CREATES */
     zoo_op_result_t results[];
 };
 

@@ -26,7 +26,7 @@ static const char guardian_variable[] = "ZKR_GUARDIAN_PATH";
 
 /*
  * Finds the guardian near zkr, even if both were moved: where it is installed, where it is built, or beside zkr. Passes
- * its path to the library in a variable. Returns false if there is none.
+ * its path to the library in an environment variable. Returns false if there is no guardian.
  */
 static bool set_guardian(void)
 {

@@ -99,7 +99,7 @@ static void print_value(const char *name,
     }
 }
 
-/* Replaces each '|' in text from others, because a '|' begins the values. */
+/* Prints the text and, after a '|', the values. So a '|' in the text, which may contain text of others, is replaced. */
 static void print_line(struct report *r, const char *state)
 {
     const double ms = 1000;

@@ -22,7 +22,7 @@ struct view_row {
 
 /* The rows that are shown. */
 struct view {
-    /* Kind of the holders, or else of the first contender; NULL: nobody. */
+    /* Kind of the holders or, if nobody holds, of the first contender. NULL = there are no contenders. */
     const char *kind;
     bool semaphore;
     bool unordered;            /* the order of the recipe is not known */

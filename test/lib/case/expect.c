@@ -16,7 +16,7 @@ void zkt_on_failure(void (*tell)(void))
 static _Noreturn void failed(const char *file, int line)
 {
     void (*tell)(void) = tell_more;
-    tell_more = NULL; /* it may fail, too */
+    tell_more = NULL; /* tell() may fail, too */
     if (tell != NULL) {
         tell();
     }

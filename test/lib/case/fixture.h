@@ -126,7 +126,7 @@ bool zkt_next_strike(struct zkt_strikes *s);
 
 /**
  * From now on, let the library's @n-th allocation fail (1 = the next). zkt_was_denied() ends this, and returns whether
- * it has failed.
+ * that allocation has failed.
  */
 void zkt_deny_allocation(int n);
 bool zkt_was_denied(void);

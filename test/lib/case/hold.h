@@ -101,7 +101,7 @@ void zkt_hold_queue(struct zkt_hold *h);
 bool zkt_hold_waits(struct zkt_hold *h);
 /** End the wait, from any thread. The wait returns ZKR_ECANCELED. */
 void zkt_hold_cancel(struct zkt_hold *h);
-/** Release the hold. Returns ZKR_ESESSION if it was lost. Leaders learn of a loss only by their callbacks. */
+/** Release the hold. Returns ZKR_ESESSION if it was lost. Leaders learn of a loss only from their callbacks. */
 int zkt_hold_release(struct zkt_hold *h);
 
 bool zkt_hold_is_sure(struct zkt_hold *h);

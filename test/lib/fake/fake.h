@@ -30,7 +30,7 @@ struct zkf_node {
     int64_t created_ms;
     /* Number of children created so far, at most 2147483647, and number of existing children. */
     int creates, children;
-    int child_writes; /* writes to the data of its children */
+    int child_writes; /* how often the data of its children were written */
     /* Number of the next child, counting creates that are not applied yet. */
     int next_unapplied;
     int64_t counted_at;
@@ -94,7 +94,7 @@ struct zkf_config {
     /* A delete finds its node before it checks permissions, as up to 3.5. */
     bool finds_first;
     enum zkf_counting counting;
-    unsigned lacks; /* ZKF_LACKS_CREATE2 and so on */
+    unsigned lacks; /* bits ZKF_LACKS_CREATE2 and so on */
     /* A client that reconnects gets the event that its session has expired, although it has not. */
     bool renews;
     bool trace; /* writes a trace to stdout */
@@ -223,9 +223,9 @@ struct zkf_door_faults {
     /* A server refuses the credentials, at once or at a later connection. */
     int refuse_auth;
     int throttle; /* a server is too busy for the request */
-    int slow;     /* open and close take up to @span */
+    int slow;     /* the duration of an open or a close is up to @span */
     int64_t span;
-    int lie; /* an answer is impossible */
+    int lie; /* an answer contains something impossible */
 };
 void zkf_door_faults(const struct zkf_door_faults *faults); /* NULL: none */
 /* Changes that a stranger makes through the leader. They return false if they are refused. */

@@ -52,8 +52,8 @@ struct zkf__handle {
     int told_ms;
     int credentials;
     bool bad_auth; /* a credential was refused */
-    bool refused;  /* DEAD because of that */
-    bool unsure;   /* nothing sent after the credentials is answered yet */
+    bool refused;  /* the handle is DEAD because of the refusal */
+    bool unsure;   /* no request sent after the credentials is answered yet */
     /* The connection of which the library was notified last. */
     const struct zkf__conn *told;
     int64_t last_sent, last_heard, attempt_at;
@@ -69,13 +69,13 @@ struct zkf__client {
     bool stopped, killed, blackhole;
     int direct;                 /* connects only to server .direct - 1; 0 = to any */
     struct zkf__handle *handle; /* the latest handle */
-    struct zkf__conn *conns;    /* all connections that it ever had */
+    struct zkf__conn *conns;    /* all connections that the client ever had */
 };
 
 /* A write that waits for a quorum. */
 struct zkf__pending {
     struct zkf__req *req;
-    int rc; /* the leader's result for its session */
+    int rc; /* the leader's result for the writer's session */
 };
 
 struct zkf__world {
@@ -101,7 +101,7 @@ struct zkf__world {
     uint32_t lapses;              /* zkf_hash() of the path; 0 = none */
     struct zkf__pending *pending; /* proposals of a leader that is cut off */
     size_t pending_len, pending_room;
-    int pending_of; /* this leader; -1 = none */
+    int pending_of; /* the index of this leader; -1 = none */
     struct zkf_door_faults door;
     struct zkf__session *sessions;
     struct zkf__client clients[ZKF_CLIENTS];
@@ -188,7 +188,7 @@ void zkf__server_pump(struct zkf__conn *conn);
 void zkf__forward(struct zkf__server *server, struct zkf__req *req);
 void zkf__touch(struct zkf__server *server, struct zkf__touch touch);
 void zkf__log_append(struct zkf__txn *txn);
-/* Delete all data, at each server as soon as it is back. No server serves now. */
+/* Append a transaction that deletes all data. Each server applies it when it is back. Called while no server serves. */
 void zkf__log_wipe(void);
 void zkf__server_apply(struct zkf__server *server, size_t upto);
 void zkf__from_leader(void *server, const struct zkf__item *item);

@@ -31,7 +31,7 @@ struct zkt_lie {
     int64_t number;
     int op;          /* operation of the protocol */
     int times;       /* how often at most; 0 = always */
-    atomic_int told; /* how often so far */
+    atomic_int told; /* how often the lie was told so far */
 };
 
 /** From now on, change answers according to @lie, which must outlast that. NULL = stop lying. */

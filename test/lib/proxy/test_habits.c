@@ -130,7 +130,8 @@ static void ends_at(int op, bool refused)
         expect_refusal(xid, deadline);
     }
     assert_int_equal(zkt_raw_receive(session, &answer, deadline), ZKT_LOST);
-    assert_true(zkt_now_ms() < deadline); /* closed, not silent */
+    /* The connection is closed, and not only silent. */
+    assert_true(zkt_now_ms() < deadline);
     assert_int_equal(bytes_to_server() - passed, size);
     ZKT_EVENTUALLY(made("b"), 5000);
     resume();
@@ -154,7 +155,7 @@ ZKT_CASE(habits_end_when_they_are_set_anew)
     works(ZKT_OP_CREATE_CONTAINER);
     zkt_proxy_habits(proxy, ZKR_TEST_NO_CREATE2);
     ends_at(OP_CREATE2, false);
-    zkt_proxy_heal(proxy); /* counts of faults */
+    zkt_proxy_heal(proxy); /* healing ends faults, but not habits */
     ends_at(OP_CREATE2, false);
     zkt_proxy_habits(proxy, 0);
     works(OP_CREATE2);

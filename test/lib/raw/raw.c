@@ -199,7 +199,7 @@ int zkt_raw_auth(zkt_raw *s, const char *scheme, const char *cert)
 
 enum { ONCE_MS = 10000 };
 
-/* Ends a one-shot. Returns the result of the request itself. */
+/* Closes a session that was opened for one request. Returns the result of that request. */
 static int done(zkt_raw *s, int rc)
 {
     (void)zkt_raw_close(s);

@@ -171,7 +171,7 @@ int64_t zkt_ephemerals_under(const char *hosts, const char *path)
     return count_under(hosts, path, "dump", false);
 }
 
-/* Counts in an answer to wchp. */
+/* Returns how many sessions other than @session_id watch @path, according to an answer to wchp. */
 static int64_t others_at(char *text, const char *path, int64_t session_id)
 {
     const size_t length = strlen(path);

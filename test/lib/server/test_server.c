@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "server.h"
 
-/* With $ZKR_SERVERS, the shared server is the given one, about which this test assumes nothing. */
+/* With $ZKR_SERVERS, the shared server is the given one, and this test assumes nothing about it. */
 static void shared_server_may_be_given(void **state)
 {
     zkt_server *s = zkt_server_start(NULL);
