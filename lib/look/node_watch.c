@@ -123,7 +123,7 @@ static void take_answer(struct zkr__node_watch *w,
     }
 }
 
-/* Note that the watch has fired, or has ended with its session. */
+/* Record that the watch has fired, or has ended with its session. */
 static void disarm(struct zkr__node_watch *w) ZKR__LOCKED
 {
     w->armed = false;

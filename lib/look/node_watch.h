@@ -58,7 +58,7 @@ void zkr__node_watch_end(struct zkr__node_watch *w) ZKR__LOCKED;
  */
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline) ZKR__LOCKED;
 /*
- * Note that the caller itself has read @number. From now on only a different number is a change. If the watch had a
+ * Record that the caller itself has read @number. From now on, only a different number is a change. If the watch had a
  * different number, on_change is called, and the client reads the node again.
  */
 void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number) ZKR__LOCKED;

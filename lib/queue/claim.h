@@ -83,9 +83,9 @@ struct zkr__claim {
     struct zkr__claim *prev, *next;
     /* Links in at most one of engine->held, engine->line and keep->line. */
     struct zkr__claim *row_prev, *row_next;
-    /* In the table while the node of the claim is known. */
+    /* Entry in the table of nodes, while the node of the claim is known. */
     struct zkr__path_entry by_node;
-    /* In d->ours while the node of the claim is known. */
+    /* Links in d->ours, while the node of the claim is known. */
     struct zkr__claim *ours_prev, *ours_next;
     /* Linked while the claim waits for a list. */
     struct zkr__claim *list_prev, *list_next;
@@ -256,7 +256,7 @@ struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
  * once. Otherwise it is sent so late that a short hold or wait costs no probe.
  */
 void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
-/* After a step, note whether the client must keep the lease for the claim. */
+/* After a step, record whether the client must keep the lease for the claim. */
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* After a step, note when to doubt the watch of the claim. */

@@ -45,8 +45,8 @@ void zkr__claim_on_answer(void *ctx,
 void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
 
 /*
- * Release the claim in any phase. From now on the engine deletes the node, however long that takes. The owner keeps its
- * reference.
+ * Release the claim in any phase. From now on, the engine deletes the node, however long that takes. The owner keeps
+ * its reference.
  */
 void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
 /*

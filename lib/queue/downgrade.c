@@ -39,7 +39,7 @@ unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
 }
 
-/* From now on our node is the READ node. No other client has changed its data yet. */
+/* From now on, our node is the READ node. No other client has changed its data yet. */
 static void end_downgrade(struct zkr__claim_state *k)
 {
     k->downgrade = ZKR__SETTLED;

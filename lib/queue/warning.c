@@ -29,7 +29,7 @@ static int64_t due_at(const struct zkr__claim *claim, bool *young) ZKR__LOCKED
 }
 
 /*
- * Note when to check @claim again. A young hold is checked often, because an answer may extend its lease at any time.
+ * Schedule the next check of @claim. A young hold is checked often, because an answer may extend its lease at any time.
  */
 static void look_later(struct zkr__claim *claim) ZKR__LOCKED
 {

@@ -24,7 +24,7 @@ int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
 
 /* Make the next probe due at once, for a caller that has an operation for the probe to carry. */
 void zkr__probe_soon(zkr_client *c) ZKR__LOCKED;
-/* Note the end of a probe. @answered is false if the probe failed or could not be sent. */
+/* Record the end of a probe. @answered is false if the probe failed or could not be sent. */
 void zkr__probe_done(zkr_client *c, bool answered) ZKR__LOCKED;
 
 /* Convert a CLOCK_BOOTTIME value, such as those of leases, to the clock of the timers. ZKR__NEVER stays ZKR__NEVER. */
@@ -40,14 +40,14 @@ zkr_lost zkr__observe(const zkr_client *c) ZKR__LOCKED;
 /* Returns how long the last write took if it is recent and took at least a twelfth of the session timeout, else 0. */
 int64_t zkr__slow_ms(const zkr_client *c) ZKR__LOCKED;
 
-/* Note that a turn of the service begins. If the turn is late, record a stop of the process. */
+/* Record that a turn of the service begins. If the turn is late, record a stop of the process. */
 void zkr__service_runs(zkr_client *c) ZKR__LOCKED;
 /*
- * Note that the service is about to call a function that may block for long. Until the service rests, its lateness is
+ * Record that the service is about to call a function that may block for long. Until the service rests, its lateness is
  * ignored.
  */
 void zkr__service_leaves(zkr_client *c) ZKR__LOCKED;
-/* Note that the service sleeps until c->service_at, a time that zkr__wake_by() may change. */
+/* Record that the service sleeps until c->service_at, a time that zkr__wake_by() may change. */
 void zkr__service_rests(zkr_client *c) ZKR__LOCKED;
 
 #endif

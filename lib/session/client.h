@@ -328,7 +328,7 @@ void zkr__unlisten(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
 /* End all waits and refuse new ones, as zkr_client_shutdown() promises. */
 void zkr__shut(zkr_client *c) ZKR__LOCKED;
 
-/* Note that no delete is pending any more. */
+/* Record that no delete is pending any more. */
 void zkr__deletes_done(zkr_client *c) ZKR__LOCKED;
 /* Convert a time of zkr__now() to CLOCK_BOOTTIME. A time in the past becomes the present. */
 int64_t zkr__to_boot(const zkr_client *c, int64_t at) ZKR__LOCKED;

@@ -18,7 +18,7 @@ enum zkr__finish_step {
 /* Part of a turn of the service. Sets *next to the time of the next call. */
 enum zkr__finish_step
 zkr__finish_run(zkr_client *c, int64_t now, int64_t *next) ZKR__LOCKED;
-/* Note that the handle of the last session was closed. @over is true if a server has ended the session. */
+/* Record that the handle of the last session was closed. @over is true if a server has ended the session. */
 void zkr__finish_closed(zkr_client *c, bool over) ZKR__LOCKED;
 
 #endif

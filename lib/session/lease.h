@@ -113,11 +113,11 @@ void zkr__lease_begin(struct zkr__lease *l,
                       const struct zkr__lease_terms *terms,
                       int64_t granted,
                       int64_t opened);
-/* Note a new connection of the session, possibly with another timeout. Chains must start again. */
+/* Record a new connection of the session, possibly with another timeout. Chains must start again. */
 void zkr__lease_reconnected(struct zkr__lease *l, int64_t granted);
 /* End the lease with its session. */
 void zkr__lease_end(struct zkr__lease *l);
-/* Note that a write was answered with success. */
+/* Record that a write was answered with success. */
 void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered);
 /* Returns when the next probe is due while anything is held. The time may be in the past. */
 int64_t zkr__lease_probe_at(const struct zkr__lease *l);

@@ -23,8 +23,8 @@
 #define ZKR__MUST_NOT(c, fault) zkr__must_not((c), ZKR__FILE, __LINE__, (fault))
 
 /*
- * Handle a violation. From now on zkr__sure() is false. The next turn of the service shuts the client down and gives up
- * its session. Only the first violation in a client counts and is logged.
+ * Handle a violation. From now on, zkr__sure() is false. The next turn of the service shuts the client down and gives
+ * up its session. Only the first violation in a client counts and is logged.
  */
 void zkr__must_fail(zkr_client *c, const char *file, int line, const char *condition)
     ZKR__LOCKED;

@@ -47,7 +47,7 @@ void zkr__resolvers_end(zkr_client *c);
  * ---
  */
 
-/* Note that the service is opening @link with the newest list. */
+/* Record that the service is opening @link with the newest list. */
 void zkr__follow_begin(struct zkr__link *link) ZKR__LOCKED;
 /* Give an update of the list to the handle, now or when the connection is lost. */
 int64_t zkr__follow_list(zkr_client *c, int64_t now) ZKR__LOCKED;

@@ -57,7 +57,7 @@ struct opening {
 
 static void *run(void *client);
 
-/* Note that the thread has finished its work. */
+/* Record that the thread has finished its work. */
 static void end_thread(zkr_client *c) ZKR__LOCKED
 {
     c->service_over = true;

@@ -12,14 +12,14 @@ void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event 
 void zkr__link_opened(struct zkr__link *link) ZKR__LOCKED;
 /* Set the reason that zkr_client_wait_connected() reports for a handle without an answer. */
 void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
-/* Note that there is no session. The service opens the next one after a pause, which grows with each failure. */
+/* Record that there is no session. The service opens the next one after a pause, which grows with each failure. */
 void zkr__open_later(zkr_client *c, const char *why) ZKR__LOCKED;
 /*
  * Report the current session to a guardian that the client joined after the session began. Called without the client's
  * lock.
  */
 void zkr__session_guard(zkr_client *c);
-/* Note that the connection is lost. The session may still be alive. */
+/* Record that the connection is lost. The session may still be alive. */
 void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 /* End the session, which has ended at the servers or is given up. The service opens the next one. */
 void zkr__session_over(zkr_client *c, const char *why) ZKR__LOCKED;

@@ -28,9 +28,9 @@ void zkr__support_learn(zkr_client *c,
                         const struct zkr__support_sent *sent,
                         struct zkr__answer *answer) ZKR__LOCKED;
 
-/* Note a new session, which may be on other servers. */
+/* Record a new session, which may be on other servers. */
 void zkr__support_begin(zkr_client *c) ZKR__LOCKED;
-/* Note a new list of servers. The client tries missing operations again. */
+/* Record a new list of servers. The client tries missing operations again. */
 void zkr__support_forget(zkr_client *c) ZKR__LOCKED;
 
 #endif

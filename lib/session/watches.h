@@ -46,9 +46,9 @@ bool zkr__watches_fit(const struct zkr__watches *w, const struct zkr__op *op);
  * Reserve room for the watch of @op. Returns a key for zkr__watches_answered(), or 0 if there is no room or no memory.
  */
 uint32_t zkr__watches_take(struct zkr__watches *w, const struct zkr__op *op);
-/* Note that the request with @key was answered. @set is true if its watch is set. */
+/* Record that the request with @key was answered. @set is true if its watch is set. */
 void zkr__watches_answered(struct zkr__watches *w, uint32_t key, bool set);
-/* Note that @event has fired the watches of @path. */
+/* Record that @event has fired the watches of @path. */
 void zkr__watches_event(struct zkr__watches *w,
                         const char *path,
                         enum zkr__node_event event);

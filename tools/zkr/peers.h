@@ -18,7 +18,8 @@ struct peer {
     char *name;       /* host:port */
     char *sessions;   /* the answer; NULL: no answer */
     char version[48]; /* for example "3.9.4"; "" = not known */
-    const char *note; /* what is wrong with it, or why it is not known; NULL: nothing */
+    /* What is wrong with the server, such as "does not answer"; NULL: nothing is wrong. */
+    const char *note;
 };
 
 struct peers {
@@ -42,7 +43,7 @@ void peers_print(const struct peers *p, FILE *out);
 void peers_json(const struct peers *p, struct json *j);
 /** Warns on stderr, once, about bad versions and about servers that do not list their sessions. */
 void peers_warn(struct peers *p);
-/** Frees the list. After this peers_ask() may be called again. */
+/** Frees the list. After this, peers_ask() may be called again. */
 void peers_end(struct peers *p);
 
 #endif

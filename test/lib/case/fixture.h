@@ -103,7 +103,7 @@ void zkt_expire(zkr_client *c);
 /** Like zkt_expire(), without waiting. */
 void zkt_expire_start(zkr_client *c);
 
-/** Note the session of @c for zkt_expire_noted(), which ends that session. The door may call it. */
+/** Remember the session of @c for zkt_expire_noted(), which ends that session. The door may call it. */
 void zkt_note_session(zkr_client *c);
 void zkt_expire_noted(void *unused);
 /** Wait until @c has left that session behind. */

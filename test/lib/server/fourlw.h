@@ -8,8 +8,8 @@
 #include "testing/net.h"
 
 /*
- * Four-letter words. @host is the first entry of a connection string, and @hosts means that every entry is queried. An
- * answer may take 2 s.
+ * Four-letter-word commands of servers. @host is the first entry of a connection string, and @hosts means that every
+ * entry is queried. An answer may take 2 s.
  */
 
 #define ZKT_MODE_NONE ZKR__TEST_NONE

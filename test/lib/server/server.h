@@ -12,8 +12,8 @@
 #include "testing/server.h"
 
 /*
- * zkr/testing.h for tests of the library, with more functions. A call that cannot do its work fails the running test,
- * and a server ends with its case.
+ * The functions of zkr/testing.h for tests of the library, and more functions. A call that cannot do its work fails the
+ * running test. A server ends with its case.
  */
 
 typedef zkr_test_server zkt_server;
