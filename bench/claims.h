@@ -31,7 +31,7 @@ struct claims_worker {
     char dir[BENCH_PATH - 16];
     int count;
     /*
-     * Whether each claim has its own path below dir, whose lock another process holds. Otherwise all claims are on dir.
+     * True: each claim has its own path below dir, and another process holds the locks. False: all claims are on dir.
      */
     bool apart;
     int commands[2], answers[2]; /* pipes to the worker and from it */

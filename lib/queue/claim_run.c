@@ -534,7 +534,7 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     zkr__claim_unref(claim);
 }
 
-/* If the time *at has come, clears it and returns true. */
+/* If the time *at has come, clear *at and return true. Otherwise return false. */
 static bool falls_due(int64_t *at, int64_t now)
 {
     bool due = *at != 0 && *at <= now;

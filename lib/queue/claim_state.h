@@ -152,7 +152,7 @@ enum zkr__event_kind {
     ZKR__EV_WRITTEN,       /* answer to that transaction: code, deletes */
     /* A write of holder metadata to our node was sent. It fails if another client has changed the data. */
     ZKR__EV_METADATA_SENT,
-    ZKR__EV_NOTED,      /* answer to that write: code, refused */
+    ZKR__EV_NOTED,      /* answer to the write of METADATA_SENT: code, refused */
     ZKR__EV_DOWNGRADE,  /* the owner continues as a reader */
     ZKR__EV_DOWNGRADED, /* answer to DO_DOWNGRADE: code, refused */
     ZKR__EV_KEPT,       /* the owner releases, but the node stays for the next hold */

@@ -261,7 +261,7 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
 
 /*
  * Send a list that will probably grant. A short hold needs no watch on our node, because the watch would only report
- * our own delete. If more lists may follow, the watch saves the gets.
+ * our own delete. If more lists may follow, the watch makes gets unnecessary.
  */
 static unsigned list_for_turn(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)

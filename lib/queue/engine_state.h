@@ -26,7 +26,7 @@ struct zkr__ghost;
  */
 enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 
-/* Counts of lists that were saved, for tests and metrics. */
+/* Counts of avoided lists, for tests and metrics. */
 struct zkr__spared {
     int64_t shared;   /* claims that shared the list of another claim */
     int64_t bare;     /* creates sent without a list */

@@ -22,7 +22,7 @@ static struct {
     int wake; /* an eventfd that wakes the thread */
 
     _Atomic(int64_t) seen; /* the last term for which the thread has checked */
-    /* Token of that term, or NO_TERM or OVER; changed only under mu. */
+    /* Token of the current term, or NO_TERM or OVER. Changed only under mu. */
     _Atomic(int64_t) term;
     pthread_mutex_t mu; /* no term ends while a request for it is handled */
 } yield = {.mu = PTHREAD_MUTEX_INITIALIZER};

@@ -81,7 +81,9 @@ struct zkt_hold *zkt_hold_beside(struct zkt_hold *h);
 struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m);
 /** Returns a contender whose hold blocks the current kind. */
 struct zkt_hold *zkt_hold_in_the_way(zkr_client *c);
-/** For a client that is closed or shut down: returns NULL, and checks for ZKR_ECLOSED. */
+/**
+ * Check that no hold can be made on @c, which is closed or shut down, and that the error is ZKR_ECLOSED. Returns NULL.
+ */
 struct zkt_hold *zkt_hold_on_closed(zkr_client *c);
 /** Returns NULL if memory runs out. */
 struct zkt_hold *zkt_hold_if_memory(zkr_client *c);

@@ -34,7 +34,7 @@ struct zkt_lie {
     atomic_int told; /* how often the lie was told so far */
 };
 
-/** From now on, change answers according to @lie, which must outlast that. NULL = stop lying. */
+/** From now on, change answers according to @lie. @lie must exist until the next call. NULL = stop lying. */
 void zkt_proxy_lie(zkt_proxy *p, struct zkt_lie *lie);
 
 #endif
