@@ -196,8 +196,9 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
         return unproved ? ZKR__DO_CHECK_OWN : 0;
     }
     /*
-     * A request sent when the connection had just broken is answered on the next connection, which may be before
-     * ZKR__EV_CONNECTED. If our node has changed meanwhile, it may be another session's, and only a get shows that.
+     * A request that is sent just after the connection broke is answered on the next connection, possibly before
+     * ZKR__EV_CONNECTED. If our node has changed meanwhile, it may belong to another session, and only a get shows
+     * that.
      */
     bool unsure = unproved ? !e->ours : k->version < 0;
     if (!e->connected && k->own == ZKR__OWN_NONE && unsure) {
@@ -302,7 +303,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     if (k->metadata != ZKR__METADATA_ASKED) {
         k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
     }
-    k->revocation = e->revocation; /* reported now, or with the grant */
+    k->revocation = e->revocation; /* reported now, or together with the grant */
     if (k->phase == ZKR__CONFIRMING) {
         return zkr__grant(k, e);
     }

@@ -18,7 +18,7 @@ struct peer {
     char *name;       /* host:port */
     char *sessions;   /* the answer; NULL: no answer */
     char version[48]; /* for example "3.9.4"; "" = not known */
-    /* What is wrong with the server, such as "does not answer"; NULL: nothing is wrong. */
+    /* The fault of the server, such as "does not answer"; NULL: the server has none. */
     const char *note;
 };
 
