@@ -52,7 +52,7 @@ void zkr__cache_made(struct zkr__claim *claim) ZKR__LOCKED;
 bool zkr__cache_decide(const struct zkr__claim *claim,
                        struct zkr__verdict *verdict,
                        struct zkr__children *children) ZKR__LOCKED;
-/* If the claim watches a node, record that this node is gone. */
+/* If the claim watches a node, record that the node is gone. */
 void zkr__cache_gone(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Drop all knowledge, because a node of ours may exist that is not in any table. */
 void zkr__cache_forget(struct zkr__directory *d) ZKR__LOCKED;

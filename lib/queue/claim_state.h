@@ -47,7 +47,7 @@
  * hold needs no watch on its node. For that list, the count of all children ever created proves the ownership, if every
  * child created after our node is in the list (zkr__children_prove()), because then nobody has created a node with our
  * name. If the count does not prove it, a get without a watch follows the list. If that get finds our node, the node
- * was ours when the list was sent. A READY member is granted by an older list, so it watches its node as soon as
+ * was ours when the list was sent. An older list grants a READY member, so the member watches its node as soon as
  * another member is PARKED.
  *
  * --- Without room for a watch (session/watches.h) no claim polls. A claim that waits for a node or for the directory

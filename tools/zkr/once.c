@@ -94,8 +94,8 @@ static int read_both(const struct held *h, struct record *r)
 }
 
 /*
- * Skips the command. If the clock of a server was ahead, the record is in the future. It would delay the next run by
- * that time, so it is set to the present.
+ * Skips the command. If the clock of a server was ahead, the record is in the future. It would delay the next run, so
+ * it is set to the present.
  */
 static int leave_undone(const struct held *h, const struct record *r, bool ahead)
 {

@@ -109,7 +109,10 @@ void zkf__elect(void *ctx)
     zkf__rearm_expiry();
 }
 
-/* A serving server gives up, or a server that was down is back, and joins the others if it can. */
+/*
+ * Runs at the timer of a server. A server that still serves has been cut off for too long, so it gives up. Any other
+ * server is back, and joins the others if it can.
+ */
 void zkf__server_timer(void *ctx)
 {
     struct zkf__server *server = ctx;

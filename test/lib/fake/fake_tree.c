@@ -94,8 +94,8 @@ static void fire(struct zkf__server *server,
     bool lapses = zkf__w.lapses != 0 &&
                   (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
     /*
-     * A client that is not notified when a directory was deleted, or changed (which uses up the same watch), cannot do
-     * anything about that for a while. See children_cache.h.
+     * A client that is not notified when a directory was deleted, or changed (which uses up the same watch), cannot
+     * react for a while. See children_cache.h.
      */
     bool guards = type == ZKF__DATA && node->creates > 0;
     bool hushed =
