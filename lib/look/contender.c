@@ -26,7 +26,7 @@ static size_t char_len(const unsigned char *s, size_t left)
     return len;
 }
 
-/* Returns whether the character at @s is a control character: C0 (one byte), or C1 (one byte, or two in UTF-8). */
+/* Returns whether the character at @s is a control character: C0 or DEL (one byte), or C1 (one byte, or two in UTF-8). */
 static bool is_control(const unsigned char *s, size_t len)
 {
     unsigned char last = s[len - 1];

@@ -21,11 +21,11 @@ void zkr__contender_drop(zkr_contender *entry);
 /*
  * zkr__permits_held() finds out from the nodes of a semaphore which contenders hold permits. It is pure.
  *
- * The leases of one request are created in one transaction, so they have the same fencing token. They are held if the
- * number of leases up to the last of them is at most the maximum. Newer leases sort behind them. Leases beyond the
- * maximum are waiting. Each lease of this library has a field with the maximum at its creation, because the maximum may
- * be lowered while permits are held. A lease of Curator has no such field. A waiting Curator client already has its
- * lease node, which is the last lease, and is first at the gate, the queue of the semaphore's waiters.
+ * The leases of one request are created in one transaction, so they have the same fencing token, and newer leases sort
+ * behind them. A request holds its permits if its last lease is among the first N leases. N is the larger of the maximum
+ * in its own leases and the maximum in the newest lease, because the maximum may be lowered while permits are held. The
+ * other leases wait. A lease of Curator has no field for the maximum. It counts as held, unless it is the last lease and
+ * its client is first at the gate, the queue of the semaphore's waiters: then that client still waits for its permit.
  */
 
 /*

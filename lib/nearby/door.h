@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door to other processes of this host: a datagram socket (mailbox.c), or the simulator's network. */
+/* The transport to other processes on this host: a datagram socket (mailbox.c), or the simulator's network. */
 #ifndef ZKR_NEARBY_DOOR_H
 #define ZKR_NEARBY_DOOR_H
 

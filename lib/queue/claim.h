@@ -23,7 +23,7 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    /* Counted in the engine's node_bytes and, if @reserves, for a watch. */
+    /* Size of the node's path. It counts in the engine's node_bytes and, if `reserves` is set, as room for a watch. */
     int bytes;
     bool live;         /* the claim is not GONE, so the engine has a reference to it */
     bool reserves : 1; /* room is reserved for the watch on the claim's node */

@@ -194,7 +194,7 @@ struct zkr__claim_event {
     bool wary;      /* the claim is a try that might have to wait */
     bool announces; /* the owner is notified when the claim has to wait */
 
-    int code;       /* code of an answer, or reason of GIVE_UP */
+    int code;       /* code of an answer, or reason for GIVE_UP */
     bool unwatched; /* answers: there was no room for the watch */
     /*
      * GOT_AHEAD: the process that owns the node can send news. LISTED, or CREATED and placed: a guess from the last

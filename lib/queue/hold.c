@@ -156,7 +156,7 @@ static void count_at(struct zkr__counts *n,
 }
 
 /*
- * Count a step of the hold. @code is the reason of FAILED. Queues that share a path, such as those of a semaphore, are
+ * Count a step of the hold. @code is the reason for FAILED. Queues that share a path, such as those of a semaphore, are
  * adjacent and count once.
  */
 static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED

@@ -102,8 +102,8 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 }
 
 /*
- * Servers refuse the delete while other contenders have nodes, or if the data were set since the look. A transaction
- * cannot check the ACL, so an ACL that was set since the look, one round trip ago, is lost.
+ * Servers refuse the delete while other contenders have nodes, or if the data have been set since they were read. A
+ * transaction cannot check the ACL, so an ACL that has been set since then, one round trip ago, is lost.
  */
 void zkr__recount_begin(struct zkr__directory *d)
 {

@@ -17,7 +17,7 @@
 
 /* --- the table of threads --- */
 
-/* Returns the hold by which @holder holds or waits. */
+/* Returns the hold of @holder: its own or, for a reader that rests on a write entry, the writer's. */
 static struct zkr__hold *hold_of(struct zkr__holder *holder)
 {
     return holder->rests_on ? &holder->rests_on->hold : &holder->hold;

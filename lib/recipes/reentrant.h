@@ -40,7 +40,7 @@ bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder);
 void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder);
 
 /*
- * Returns ZKR_EDEADLK, with an error text, if the calling thread would wait in @q for itself: @timeout_ms has no limit,
+ * Returns ZKR_EDEADLK, with an error text, if the calling thread would wait for itself in @q: @timeout_ms is infinite,
  * and the thread holds the path of @q through a re-entrant lock of this client. Otherwise returns ZKR_OK. A reader does
  * not wait for a reader, a lost hold does not count, and a ticket belongs to no thread.
  */

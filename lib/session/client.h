@@ -179,12 +179,13 @@ struct zkr_client {
 
     /* --- lease (bound.h) --- */
     struct zkr__lease lease;
-    int64_t told; /* CLOCK_BOOTTIME; the bound before any shorter timeout lowered it */
+    int64_t
+        told; /* CLOCK_BOOTTIME; the bound before a reconnection with a shorter timeout lowered it */
     bool probing;
     bool probe_wanted;   /* the next probe is sent before it is due */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this time */
     int probe_failures;  /* consecutive failed probes, counted up to 3 */
-    /* Claims that the next event may grant, and that probes treat as holds. */
+    /* Number of claims that the next event may grant, and that probes treat as holds. */
     int64_t prepared;
     int64_t due; /* CLOCK_BOOTTIME; the service must run or rest by then; 0 = unknown */
     int64_t stopped, stopped_until; /* length and end of the last stop of the process */

@@ -286,8 +286,8 @@ bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot)
         return true; /* the next probe alone proves more */
     }
     /*
-     * Returns true if the client remembers a later A than the A of the present bound, and the answer to its C arrives
-     * in time, even if B must first wait for an answer.
+     * Rule 2 of lease.h. True if a write newer than the A of the present bound can serve as A, and the answer to its C
+     * can still arrive in time, even if B must first wait for the answer to another write.
      */
     uint64_t at = l->count;
     const struct zkr__write *a = find(l, &at, l->until - l->gap - 3 * trip);

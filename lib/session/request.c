@@ -541,7 +541,7 @@ bool zkr__link_close(struct zkr__link *link)
     door->close(link->zh);
     if (link->tap > 0) {
         bool ended = door->tap_end(link->tap, pending - link->heard + 1);
-        /* After a lost request, the end of the session was not sent. */
+        /* If a request was lost, the connection broke, so the close request was never sent. */
         link->settled = ended && !link->broke;
     }
     if (link->close_at > 0) {

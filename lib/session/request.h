@@ -48,7 +48,7 @@ struct zkr__link {
     /* The handle's servers were replaced, and the door has sent a request for that. */
     bool moved;
     int tap;      /* reads the answer to the end of the session (zk_tap.h); 0 = none */
-    bool broke;   /* a request was lost since the tap was made */
+    bool broke;   /* a request has been lost since the tap was made */
     size_t heard; /* how many answers have arrived since the close began */
     int64_t close_at; /* no close before this time, by zkr__now() */
     char *servers;    /* numeric addresses */
@@ -94,7 +94,10 @@ bool zkr__submit_early(zkr_client *c,
                        zkr__answer_fn fn,
                        void *ctx,
                        unsigned tag) ZKR__LOCKED;
-/* Answer a request that could not be made: @fn gets @code, as if the request had not been sent. */
+/*
+ * Answer an unsent request: @fn gets @code at the next turn of the service, like any request that zkr__submit() could
+ * not send. Returns false if there is no memory for the answer.
+ */
 bool zkr__answer_later(zkr_client *c,
                        int code,
                        zkr__answer_fn fn,

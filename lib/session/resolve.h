@@ -26,8 +26,8 @@ int zkr__servers_resolve(const char *servers,
 /*
  * Returns whether libzookeeper accepts addresses of this family on this host. libzookeeper calls getaddrinfo() with
  * AI_ADDRCONFIG for each address. If only the other family has addresses besides loopback, glibc refuses addresses of
- * this family. IPv4 addresses written as IPv6, for example ::ffff:127.0.0.1, are accepted on every host.
- * zkr__servers_resolve() writes them in this form.
+ * this family. IPv4-mapped IPv6 addresses, for example ::ffff:127.0.0.1, are accepted on every host. Where IPv4 is
+ * refused, zkr__servers_resolve() writes literal and loopback IPv4 addresses in this form.
  */
 enum zkr__ip { ZKR__IPV4, ZKR__IPV6 };
 bool zkr__servers_takes(enum zkr__ip ip);

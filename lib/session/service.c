@@ -444,7 +444,7 @@ void zkr__service_stop(zkr_client *c)
     c->closing = true;
     zkr__cv_signal(&c->service_cv);
     while (c->service_started && !c->service_over) {
-        /* c->service may change meanwhile. */
+        /* The service thread may replace itself, so c->service is joined only after the service is over. */
         (void)zkr__wait(c, &c->changed, ZKR__NEVER);
     }
     zkr__unlock(c);

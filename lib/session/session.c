@@ -226,7 +226,7 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
         session_begins(c, link);
     }
     link->guarded = zkr__guardian_session(c, link->zh, link->servers);
-    c->sent_at = 0; /* when the handshake was sent is unknown */
+    c->sent_at = 0; /* the time at which the handshake was sent is unknown */
     if (is_unheard(c)) {
         no_session(c, "repeated connections brought no answer");
         return;

@@ -35,8 +35,8 @@ void zkr__session_refused(zkr_client *c, const char *why) ZKR__LOCKED;
  */
 bool zkr__session_tap(zkr_client *c) ZKR__LOCKED;
 /*
- * Called when the lease bound has passed. After a shorter timeout, the bound can pass before the time promised to the
- * holders. The client then gives up the session, so that the nodes of its holds stay until the promised time. It also
+ * Called when the lease bound has passed. If a reconnection has shortened the session timeout, the bound can pass before
+ * the time promised to the holders. The client then gives up the session, so that the nodes of its holds stay until the promised time. It also
  * gives up the session after a fault of the library. Returns false if the session goes on.
  */
 bool zkr__session_cut_short(zkr_client *c) ZKR__LOCKED;

@@ -173,10 +173,11 @@ void zkr__log_hush(void)
     (void)pthread_mutex_lock(&takers_mu);
     paused_at = logLevel;
     zoo_set_debug_level((ZooLogLevel)0);
+    /*
+     * A thread that logs may have read the level, wait for the lock of localtime_r(), or format the time. There is one
+     * turn for each stage.
+     */
     for (int i = 0; i < TURNS; i++) {
-        /*
-         * Three turns: for a thread that has read the level, for one that waits for the lock, and for one that formats.
-         */
         (void)nanosleep(&turn, NULL);
         (void)localtime_r(&now, &unused);
     }

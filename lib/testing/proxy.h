@@ -76,8 +76,8 @@ struct zkr_test_proxy {
     bool framed;
 
     bool stop;
-    uint64_t asked; /* turns of the loop that were requested, and that are done */
-    uint64_t turns;
+    uint64_t asked; /* number of turns of the loop that were requested */
+    uint64_t turns; /* the value of `asked` at the last turn */
     struct sockaddr_in target;
     bool cut;
     bool drop_all;

@@ -136,7 +136,8 @@ static int begin(struct elect *e)
 /* --- taking part --- */
 
 /*
- * Leads for one term. If the grant is lost before the start, it does not count as a term. Returns a reported exit code.
+ * Leads for one term. A grant that is lost before the command starts does not count as a term. Returns a reported exit
+ * code.
  */
 static int lead(struct elect *e)
 {

@@ -33,7 +33,8 @@ struct lease {
     int64_t kill_at;   /* when (clock_now_ms()) the phase becomes LEASE_OVER */
     /* When the keeper kills everything if zkr is stopped; 0 = never. */
     int64_t bound;
-    bool slept; /* zkr was stopped when the timer expired */
+    bool
+        slept; /* the last step came too late: zkr was stopped, or the host was frozen */
     /* The lease has been half a session timeout long at least once. */
     bool settled;
     int64_t wake_at;    /* when (clock_now_ms()) the timer expires; 0 = off */

@@ -50,8 +50,8 @@ void log_write(int level, const char *line, void *ctx)
 }
 
 /*
- * Parses one field at @at: its key, and its value without quotes, into @room bytes. Returns the start of the next
- * field.
+ * Parses the field at @at. *key points to its key in the line, which has no terminating null byte. The value, without
+ * quotes and backslashes, is copied to @value and truncated to @room bytes. Returns the start of the next field.
  */
 static const char *next_field(const char *at,
                               const char **key,

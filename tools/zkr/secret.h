@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** The longest file that is read, in bytes. */
+/** Files of this size in bytes, and larger ones, are not read. */
 enum { SECRET_MOST = 262144 };
 
 /**
- * Reads a whole file as a string into a buffer of SECRET_MOST bytes. Sets *mode to the file's mode, or to 0 if it is
- * not known. Returns NULL with the reason in errno.
+ * Reads a whole file into a new string, which the caller frees with secret_free(text, SECRET_MOST). Sets *mode to the
+ * file's mode, or to 0 if it is not known. Returns NULL with the reason in errno; EFBIG means that the file is too long.
  */
 char *secret_read(const char *file, mode_t *mode);
 /** Wipes the @size bytes of @text, and frees @text, which may be NULL. */
