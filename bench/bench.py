@@ -15,6 +15,7 @@ from runner.lab import Lab, Row, say
 from runner.peers import PEERS
 from runner.scenarios import SCENARIOS
 
+NUMBERS = {1: "one", 3: "three"}
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -67,8 +68,8 @@ def about(options, seed):
     with open("/proc/loadavg", encoding="ascii") as file:
         load = file.read().split()[0]
     return [f"`{' '.join(['./run bench', *words])}`, seed {seed}, {time.strftime('%Y-%m-%d')}: {os.cpu_count()} processors, "
-            f"load {load} at the start; servers: {options.zk} of ZooKeeper and of etcd, "
-            f"their data on {options.store}."]
+            f"load {load} at the start; servers: {NUMBERS.get(options.zk, options.zk)} ZooKeeper and "
+            f"{NUMBERS.get(options.zk, options.zk)} etcd, with data on {options.store}."]
 
 
 def measure_all(lab, peers, scenarios, tools, words):

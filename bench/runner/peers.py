@@ -149,7 +149,7 @@ PEERS = [
          survives=SINGLE, fair="no", fencing="no", loss="no",
          note="a contender that finds the lock held tries again after 100 ms; not on disk"),
     Peer("redlock", "Redlock, 3 servers", "redis3", ["{build}/redis"], [],
-         survives="yes, except for its clocks", fair="no", fencing="no", loss="by TTL and clocks",
+         survives="yes, if clocks stay in step", fair="no", fencing="no", loss="by TTL and clocks",
          note="as above, after 50 to 150 ms"),
     Peer("getlock", "MariaDB GET_LOCK", "mariadb", ["{build}/mariadb"], [],
          settings=("kind=get_lock",), survives=SINGLE, fair="not promised", fencing="no",

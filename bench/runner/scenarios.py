@@ -80,7 +80,7 @@ SCENARIOS = [
     Scenario("stock", "a stock of 100 sold by 30 clients, one at a time", "stock",
              processes=6, sessions=5, count=100),
     Scenario("rw", "a read-write lock, 7 processes read and 1 writes", lock="rw", processes=8),
-    Scenario("semaphore", "a semaphore of 3, 8 processes", lock="semaphore", permits=3,
+    Scenario("semaphore", "a semaphore with 3 permits and 8 processes", lock="semaphore", permits=3,
              processes=8),
     Scenario("try", "a try on a held lock", "try"),
     Scenario("idle", "an idle holder, leases of 10 s", "idle"),
