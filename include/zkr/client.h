@@ -38,16 +38,16 @@
  * keep the old session alive for ever.
  *
  * **Permissions.** Servers since 3.8.4 and 3.9.2, and those of Debian 12, send no event about a node that the client
- * may not read at that moment, and no event about children whose parent it may not read. The watch is removed
- * nevertheless (CVE-2024-23944). Therefore the client does not rely on watches alone. After every four to eight session
- * timeouts without an event, it reads the nodes that it watches: the node ahead of a waiter, permits or contenders that
- * somebody waits for, a maximum, and, with options.watch_node or on_revoke, the held node. A waiter continues to wait
- * for a node ahead while it may not read that node. If the servers refuse to list the path, an acquire fails with
- * ZKR_EAUTH.
+ * has no permission to read at that moment, and no event about children whose parent it has no permission to read. The
+ * watch is removed nevertheless (CVE-2024-23944). Therefore the client does not rely on watches alone. If no event
+ * arrives for four to eight session timeouts, it reads the watched nodes again: the node ahead of each waiter, lists of
+ * permits or contenders that a call is waiting on, the node that stores a semaphore's maximum, and, with
+ * options.watch_node or on_revoke, the held node. A waiter continues to wait for a node ahead while it has no
+ * permission to read that node. If the servers refuse to list the path, an acquire fails with ZKR_EAUTH.
  *
  * Do not withdraw READ on the path of a lock from clients that use the lock. If the path is then deleted and created
  * again, these clients continue with the sequence numbers of the old path for up to eight session timeouts, and two
- * contenders may hold once the new numbers reach the old ones.
+ * contenders may hold the lock once the new numbers reach the old ones.
  *
  * In all functions of all headers, timeouts are in milliseconds. ZKR_FOREVER (-1) means no limit; lower values fail
  * with ZKR_EINVAL.
@@ -241,10 +241,10 @@ ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
 
 /**
  * Move the session, with all holds, to another server of the list, which is chosen at random. Use this function, for
- * example, after a rolling restart, when all servers run again but only some of them have clients.
+ * example, after a rolling restart, when all servers are running again but only some of them have clients.
  *
  * The client first waits for a random time of at most 10 s, so that many clients do not move at the same moment. It
- * then leaves its server when no request is in flight and, if it holds anything, at least three eighths of the session
+ * then leaves its server when no request is in flight and, if it holds a lock, at least three eighths of the session
  * timeout are left on the lease. It tries the other servers one by one, each for an eighth of the session timeout, and
  * returns to its old server after each one that does not answer. If no other server answers, or no suitable moment
  * comes within two session timeouts, the client stays on its old server, and logs event=not_rebalanced with the reason.

@@ -108,10 +108,10 @@ typedef struct zkr_client_options {
      */
     int64_t retry_attempts;
     /**
-     * Approximate pause between the lease probes while anything is held; 0 = session timeout / 12 (default); values
-     * above a quarter of the session timeout count as a quarter; negative = no probes, and valid_for then returns
-     * ZKR_UNKNOWN. A shorter pause costs more writes, but leaves a longer lease at the worst moment: 0.2 of the session
-     * timeout with a pause of a quarter, 0.55 with a twelfth, and 0.6 with a fifteenth.
+     * Approximate pause between the lease probes while the client holds a lock; 0 = session timeout / 12 (default);
+     * values above a quarter of the session timeout count as a quarter; negative = no probes, and valid_for then
+     * returns ZKR_UNKNOWN. A shorter pause costs more writes, but leaves a longer lease at the worst moment: 0.2 of the
+     * session timeout with a pause of a quarter, 0.55 with a twelfth, and 0.6 with a fifteenth.
      */
     int64_t lease_probe_ms;
     /**
@@ -151,8 +151,8 @@ typedef struct zkr_client_options {
      */
     int64_t lease_margin_ppm;
     /**
-     * Not 0: a single answered write gives no lease; see zkr_client_valid_for_ms(). An acquire after an idle period
-     * then takes about a quarter of the session timeout longer.
+     * Not 0: a single answered write gives no lease; see zkr_client_valid_for_ms(). An acquire after an idle period is
+     * then slower by about a quarter of the session timeout.
      */
     int64_t lease_no_stopgap;
     /** Not 0: no dispatch thread; callbacks run in zkr_client_dispatch(). */
@@ -193,7 +193,7 @@ typedef struct zkr_client_options {
      * The next holder starts some milliseconds before the servers have deleted the node of the previous holder. During
      * this time:
      *  - `zkr status` and zkr_mutex_contenders() show the previous holder;
-     *  - a server may not have the previous holder's writes yet. The next zkr_client_get() of the new holder syncs
+     *  - a server might not have the previous holder's writes yet. The next zkr_client_get() of the new holder syncs
      *    first; reads on another handle need a sync;
      *  - a write that has no answer when you release may take effect after writes of the next holder. Wait for the
      *    answers to your own requests before you release. Writes by zkr_mutex_multi() and zkr_mutex_release_multi(),

@@ -58,7 +58,7 @@ typedef struct zkr_leader_latch zkr_leader_latch;
 enum zkr_leader_latch_states {
     ZKR_LATCH_STOPPED = 1, /**< not started, or stopped: not a candidate */
     ZKR_LATCH_WAITING, /**< a candidate, or about to join, or on_loss has not returned yet */
-    ZKR_LATCH_LEADING /**< surely the leader now */
+    ZKR_LATCH_LEADING /**< certain to be the leader now */
 };
 
 /** How to stop. */
@@ -206,10 +206,11 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
  * @l           borrowed; started.
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK (the latch surely led a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile), ZKR_ESTATE (not
- * started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the candidacy: ZKR_EAUTH,
- * ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut down),
- * ZKR_ELIMIT (the client has too many nodes or watches), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another permanent error.
+ * Returns ZKR_OK (the latch was certain to lead a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
+ * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the candidacy:
+ * ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut
+ * down), ZKR_ELIMIT (the client has too many nodes or watches), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another permanent
+ * error.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -220,7 +221,7 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
 ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
 
 /**
- * Does the latch surely lead now? For work that began earlier, use zkr_leader_latch_term_valid_for_ms().
+ * Is the latch certain to lead now? For work that began earlier, use zkr_leader_latch_term_valid_for_ms().
  *
  * @l  borrowed.
  *
@@ -231,9 +232,9 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  * on_loss has been called.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  checks the remaining lease, not a remembered state.
+ * Session:  checks the remaining lease, not a cached state.
  * Cost:     no request.
- * Curator:  LeaderLatch.hasLeadership, which returns a remembered state.   Since: 0.1.
+ * Curator:  LeaderLatch.hasLeadership, which returns a cached state.   Since: 0.1.
  */
 ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
 
@@ -267,12 +268,13 @@ ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
 
 /**
- * The time for which the latch surely leads in the term with this fencing token. See zkr_client_valid_for_ms().
+ * The time for which the latch is guaranteed to lead in the term with this fencing token. See
+ * zkr_client_valid_for_ms().
  *
  * @l              borrowed.
  * @fencing_token  of the term: from on_gain or zkr_leader_latch_fencing_token().
  *
- * Returns milliseconds; 0 = does not surely lead, or leads in another term, or on_loss of this term has not returned
+ * Returns milliseconds; 0 = not certain to lead, or leads in another term, or on_loss of this term has not returned
  * yet; ZKR_UNKNOWN = leads in this term, but the client's probes are turned off; 0 also for NULL and in a forked child.
  * A latch that leads again with its old token, because nobody can have led in between, leads in the same term.
  *
@@ -285,12 +287,12 @@ ZKR_API int64_t zkr_leader_latch_term_valid_for_ms(zkr_leader_latch *l,
                                                    int64_t fencing_token);
 
 /**
- * The time for which the latch surely leads, in any term. For work that began earlier, use
+ * The time for which the latch is guaranteed to lead, in any term. For work that began earlier, use
  * zkr_leader_latch_term_valid_for_ms().
  *
  * @l  borrowed.
  *
- * Returns milliseconds; 0 = does not surely lead, or on_loss of an earlier term has not returned yet; ZKR_UNKNOWN =
+ * Returns milliseconds; 0 = not certain to lead, or on_loss of an earlier term has not returned yet; ZKR_UNKNOWN =
  * leads, but the client's probes are turned off.
  *
  * Blocks:   no.   Threads:  any.

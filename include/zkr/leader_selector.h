@@ -157,7 +157,7 @@ ZKR_API int zkr_leader_selector_interrupt(zkr_leader_selector *s);
 /**
  * Leave the queue. If take_leadership() runs, interrupt it and wait until it has returned.
  *
- * The node remains until the function has returned, so that nobody else leads while the function still runs.
+ * The node remains until the function has returned, so that nobody else leads while the function is still running.
  *
  * @s           borrowed.
  * @timeout_ms  milliseconds to wait for take_leadership(); 0 = not at all, ZKR_FOREVER = no limit.
@@ -190,16 +190,16 @@ ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
 
 /**
- * Does the selector surely lead now, in any round? For work of one round, use zkr_leadership_valid_for_ms().
+ * Is the selector certain to lead now, in any round? For work of one round, use zkr_leadership_valid_for_ms().
  *
  * @s  borrowed.
  *
  * Returns true if it does; false also for NULL and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  checks the remaining lease, not a remembered state.
+ * Session:  checks the remaining lease, not a cached state.
  * Cost:     no request.
- * Curator:  LeaderSelector.hasLeadership, which returns a remembered state.   Since: 0.1.
+ * Curator:  LeaderSelector.hasLeadership, which returns a cached state.   Since: 0.1.
  */
 ZKR_API bool zkr_leader_selector_has_leadership(zkr_leader_selector *s);
 
@@ -262,9 +262,9 @@ ZKR_API int zkr_leader_selector_destroy(zkr_leader_selector *s);
  * @lead        borrowed.
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = until leadership ends.
  *
- * Returns ZKR_ETIMEDOUT (still surely the leader), or the reason why take_leadership() must return:
- * ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop), ZKR_ECLOSED (the client is shut down);
- * ZKR_EINVAL, ZKR_ESTATE (on the dispatch thread, or in a forked child).
+ * Returns ZKR_ETIMEDOUT (still certain to be the leader), or the reason why take_leadership() must return: ZKR_ESESSION
+ * (lost), ZKR_ECANCELED (interrupt or stop), ZKR_ECLOSED (the client is shut down); ZKR_EINVAL, ZKR_ESTATE (on the
+ * dispatch thread, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any except the dispatch thread.

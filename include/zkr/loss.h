@@ -39,12 +39,13 @@ typedef struct zkr_lost {
     int64_t session_id;    /**< of the node's session */
     int64_t held_ms;       /**< from the grant to the loss */
     /**
-     * Time from sending the last write that a quorum answered to the loss; -1 = there was none in this session.
+     * Time between the sending of the last write that a quorum answered and the loss; -1 = no write was answered in
+     * this session.
      */
     int64_t last_write_ms;
     /**
-     * Time from sending the oldest unanswered request to the loss; 0 = there was none. While the client is connected, a
-     * value far above the usual round trip means that the quorum is lost or the server hangs.
+     * Time between the sending of the oldest unanswered request and the loss; 0 = every request was answered. While the
+     * client is connected, a value far above the usual round trip means that the quorum is lost or the server hangs.
      */
     int64_t silent_ms;
     /** Time from the loss of the connection to the loss; 0 = connected. */

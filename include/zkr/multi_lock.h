@@ -126,7 +126,7 @@ ZKR_API int zkr_multi_lock_acquire(zkr_multi_lock *l,
  * Request all locks without waiting for them, like zkr_mutex_request() for one lock.
  *
  * @l           borrowed until the ticket is destroyed.
- * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER, 0 as above.
+ * @timeout_ms  milliseconds after which the ticket fails if it has not been granted; ZKR_FOREVER, 0 as above.
  * @fn          called with the outcome; NULL = none.
  * @ctx         passed to @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().

@@ -4,9 +4,10 @@
  * A fair, re-entrant mutex across threads, processes and hosts.
  *
  * A mutex mirrors Curator's InterProcessMutex and can share its lock paths. Each attempt is one protected
- * ephemeral-sequential node `_c_<uuid>-lock-NNNNNNNNNN` under the path, and the lowest number holds. The thread that
- * acquires the mutex is its owner: it may acquire the mutex again, and must release it as often. zkr/ticket.h provides
- * holds that no thread owns. Different mutex objects exclude each other, even within one thread.
+ * ephemeral-sequential node `_c_<uuid>-lock-NNNNNNNNNN` under the path, and the contender with the lowest number holds
+ * the lock. The thread that acquires the mutex is its owner: it may acquire the mutex again, and must release it as
+ * often. zkr/ticket.h provides holds that no thread owns. Different mutex objects exclude each other, even within one
+ * thread.
  *
  * **Loss.** You can lose a hold before you release it: the session ended, the lease ended because no server confirmed
  * it, or somebody deleted the node. is_held is then false and valid_for is 0 at once, and the lost callback is called
@@ -20,25 +21,25 @@
  * New fencing tokens are then lower than earlier tokens, so also reset the resources that remember tokens.
  * zkr_client_valid_for_ms() in lease.h lists all assumptions of the library.
  *
- * **Revocation.** Every client that may write to the nodes can ask the holder to release, with zkr_mutex_revoke() or
- * Curator's Revoker. options.on_revoke notifies the holder, which decides whether to release.
+ * **Revocation.** Every client that has permission to write to the nodes can ask the holder to release the lock, with
+ * zkr_mutex_revoke() or Curator's Revoker. options.on_revoke notifies the holder, which decides whether to do so.
  *
  * **Keeping.** With options.keep_ms, a lock that nobody else wants stays with its client. If no other contender is
  * known at the last release, the client keeps the node for up to keep_ms. The next acquire of the same client at the
- * same path, by any thread, a ticket, or another mutex with the option, checks the lease and holds at once. Threads and
- * tickets of the client that wait during this time create no nodes. They hold with the kept node one after another, in
- * their order.
+ * same path, by any thread, a ticket, or another mutex with the option, checks the lease and holds the lock at once.
+ * Threads and tickets of the client that wait during this time create no nodes. They hold the lock in turn, all through
+ * the kept node, in the order in which they began to wait.
  *
- * When the client notices a contender of another client, it deletes the kept node: at once if nobody holds with it,
- * otherwise at the next release. The waiting threads and tickets of this client then join the queue behind that
- * contender. The client also deletes the node after a revocation, and keep_ms after the first release, even if its
+ * When the client notices a contender of another client, it deletes the kept node: at once if nobody holds the lock
+ * through it, otherwise at the next release. The waiting threads and tickets of this client then join the queue behind
+ * that contender. The client also deletes the node after a revocation, and keep_ms after the first release, even if its
  * threads are busy; the first waiter then creates a new node. zkr_mutex_release_multi() always deletes the node. A
  * mutex that other clients wanted within the last second is not kept. A try without a connection fails as without the
  * option.
  *
  * Keeping has these drawbacks:
- * - The fencing token is that of the node, so it no longer differs between holds of one client. The pair
- *   (token, zkr_mutex_pass()) grows from holder to holder.
+ * - The fencing token is that of the node, so it no longer differs between holds of one client. The pair (token,
+ *   zkr_mutex_pass()) increases with each new holder.
  * - A check of the node (guard.h) succeeds during all holds of the client with that node, not just during one.
  * - An idle client that is cut off or stopped blocks other clients until its session ends, like a holder.
  *   zkr_contenders and `zkr status` show the idle client as the holder. The owner text and the time of the grant in the
@@ -46,9 +47,9 @@
  * - Threads of this client can overtake a contender of another client until this client notices the contender, a moment
  *   after the contender's node was created. The contender must wait for this event and for the delete.
  *
- * In zkr_stats, pending_deletes includes a kept node with which nobody holds, but held does not. zkr_client_flush(),
- * zkr_client_shutdown() and zkr_mutex_destroy() of the mutex that held last delete the kept node. The loss of a kept
- * node is neither reported nor counted.
+ * In zkr_stats, pending_deletes includes a kept node through which nobody holds the lock, but held does not.
+ * zkr_client_flush(), zkr_client_shutdown() and zkr_mutex_destroy() of the mutex that held the lock last delete the
+ * kept node. The loss of a kept node is neither reported nor counted.
  *
  * **Robust.** With options.robust, a holder learns that the previous holder ended without a release: its process died,
  * its thread ended, its session was lost, or its node was deleted. zkr_mutex_acquire() then acquires the lock and
@@ -66,9 +67,9 @@
  * - A release with an unknown outcome, and an acquire that failed after the grant, may count as an end without a
  *   release.
  *
- * **The end of a thread.** When a thread ends or is canceled while it holds, the client releases the hold and logs
- * this. pthread_cancel() does not end a wait: it takes effect at the thread's next cancellation point after the call,
- * which may have acquired the lock by then. zkr_mutex_cancel() ends a wait.
+ * **The end of a thread.** When a thread ends or is canceled while it holds the lock, the client releases the hold and
+ * logs this. pthread_cancel() does not end a wait: it takes effect at the thread's next cancellation point after the
+ * call, which may have acquired the lock by then. zkr_mutex_cancel() ends a wait.
  */
 #ifndef ZKR_MUTEX_H
 #define ZKR_MUTEX_H
@@ -137,7 +138,7 @@ typedef struct zkr_mutex_options {
      */
     int64_t keep_ms;
     /**
-     * An acquire fails at once with ZKR_EBUSY if this many contenders, of any client, already wait; 0 = no
+     * An acquire fails at once with ZKR_EBUSY if this many contenders, of any client, are already waiting; 0 = no
      * bound. Costs one list in each acquire. Not together with keep_ms.
      */
     int64_t max_waiters;
@@ -201,11 +202,11 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * (the calling thread's earlier hold was lost: release it first), ZKR_EDEADLK (@m is the writer of a zkr_rwlock, and
  * the calling thread holds only its reader; with ZKR_FOREVER, also if the calling thread would wait for itself because
  * it holds the path through another object of this client, unless both are readers), ZKR_EBUSY (options.max_waiters
- * already wait), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST
- * (options.robust: the path has other data), ZKR_ENONODE (the chroot is missing), ZKR_ELIMIT (the client has too many
- * nodes or watches: ticket.h; use a second client), ZKR_EFOREIGN (another program uses the path, and a lock node would
- * break it: docs/clients.md), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any
- * error, this call holds nothing, and its node is deleted at once or as soon as a server can be reached.
+ * contenders are already waiting), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path),
+ * ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE (the chroot is missing), ZKR_ELIMIT (the client has
+ * too many nodes or watches: ticket.h; use a second client), ZKR_EFOREIGN (another program uses the path, and a lock
+ * node would break it: docs/clients.md), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
+ * After any error, this call holds nothing, and its node is deleted at once or as soon as a server can be reached.
  *
  * The mutex is re-entrant: a call by the owner adds one to its depth, and needs its own release.
  *
@@ -258,21 +259,21 @@ ZKR_API int zkr_mutex_release(zkr_mutex *m);
 ZKR_API int zkr_mutex_cancel(zkr_mutex *m);
 
 /**
- * Does the calling thread surely hold @m now?
+ * Is the calling thread certain to hold @m now?
  *
  * @m  borrowed.
  *
  * Returns true if it does; false also if the hold is lost or in doubt, for NULL, and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  checks the remaining lease, not a remembered state.
+ * Session:  checks the remaining lease, not a cached state.
  * Cost:     no request.
- * Curator:  InterProcessMutex.isOwnedByCurrentThread, which returns a remembered state.   Since: 0.1.
+ * Curator:  InterProcessMutex.isOwnedByCurrentThread, which returns a cached state.   Since: 0.1.
  */
 ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
 
 /**
- * Does any thread of this process surely hold this object now? Tickets do not count.
+ * Is any thread of this process certain to hold this object now? Tickets do not count.
  *
  * @m  borrowed.
  *
@@ -298,12 +299,12 @@ ZKR_API bool zkr_mutex_is_held_in_process(zkr_mutex *m);
 ZKR_API int zkr_mutex_depth(zkr_mutex *m);
 
 /**
- * The remaining lease: the time for which the calling thread surely holds @m. See zkr_client_valid_for_ms().
+ * The remaining lease: the time for which the calling thread is guaranteed to hold @m. See zkr_client_valid_for_ms().
  *
  * @m  borrowed.
  *
- * Returns milliseconds; 0 = not surely held by the calling thread; ZKR_UNKNOWN = held, but the
- * client's probes are turned off.
+ * Returns milliseconds; 0 = the calling thread is not certain to hold @m; ZKR_UNKNOWN = held, but the client's probes
+ * are turned off.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  reaches 0 before any server can have given the lock away.
@@ -315,10 +316,10 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
 /**
  * The fencing token of the calling thread's hold: the czxid of its node.
  *
- * Tokens grow from holder to holder, even if the path is deleted and created again, but not if the data of the ensemble
- * is lost. A resource that refuses tokens lower than the highest it has seen is safe from holders that do not know yet
- * that they have lost the lock. Re-entry keeps the token. With options.keep_ms, holds of one client may share a token;
- * see zkr_mutex_pass().
+ * Tokens increase with each new holder, even if the path is deleted and created again, but not if the data of the
+ * ensemble is lost. A resource that refuses tokens lower than the highest it has seen is safe from holders that do not
+ * know yet that they have lost the lock. Re-entry keeps the token. With options.keep_ms, holds of one client may share
+ * a token; see zkr_mutex_pass().
  *
  * @m      borrowed.
  * @token  filled on success.
@@ -335,8 +336,8 @@ ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
  * The number of the calling thread's hold among the holds with the same node: 1 for the first, more than 1 only with
  * options.keep_ms.
  *
- * The pair (token, pass) grows from holder to holder; compare the token first. A resource that must also refuse earlier
- * holders of the same client must compare both. Re-entry keeps the pass. Pass numbers may have gaps.
+ * The pair (token, pass) increases with each new holder; compare the token first. A resource that must also refuse
+ * earlier holders of the same client must compare both. Re-entry keeps the pass. Pass numbers may have gaps.
  *
  * @m     borrowed.
  * @pass  filled on success.
@@ -421,26 +422,26 @@ ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
 ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
 
 /**
- * Ask the current holder, in any process and language, to release the lock.
+ * Ask the current holder to release the lock, whatever process and programming language it runs in.
  *
  * @m  borrowed; need not be held, and may be held by the caller.
  *
  * The function sets the data of the first node in the queue to `__REVOKE__`. If the first node is a reader, it sets the
- * data of all readers that hold. The holder decides what to do. This library calls options.on_revoke, Curator calls the
- * listener of makeRevocable(), and other clients do not notice the request. Waiting contenders are not notified, but a
- * contender that is granted the lock during the request is notified when it holds. A holder that uses this library
- * restores its owner text when it notices the request, with or without on_revoke. Use zkr_mutex_watch() to find out
- * when the holder has left.
+ * data of all readers that hold the lock. The holder decides what to do. This library calls options.on_revoke, Curator
+ * calls the listener of makeRevocable(), and other clients do not notice the request. Waiting contenders are not
+ * notified, but a contender that is granted the lock during the request is notified when it holds the lock. A holder
+ * that uses this library restores its owner text when it notices the request, with or without on_revoke. Use
+ * zkr_mutex_watch() to find out when the holder has left.
  *
- * Leader latches are not asked, because a write to the leader's node would make Curator's candidates behind it miss
+ * Leader latches get no request, because a write to the leader's node would make Curator's candidates behind it miss
  * their turn. Holders of other recipes are not asked, because they would not understand the request. Holders whose
  * nodes are not ephemeral are not asked either.
  *
- * Returns ZKR_OK (asked, or the holder has left meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing),
- * ZKR_EINVAL (also if a holder is of a kind that is not asked), ZKR_EAUTH (the credentials are refused, or the node's
- * ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (after these three the
- * holder may have been asked), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback,
- * or in a forked child).
+ * Returns ZKR_OK (the request was sent, or the holder has left in the meantime), ZKR_ENONODE (nobody holds the lock, or
+ * the chroot is missing), ZKR_EINVAL (also if a holder is of a kind that gets no request), ZKR_EAUTH (the credentials
+ * are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION
+ * (after these three, the request may have been sent), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS,
+ * ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
@@ -455,7 +456,8 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  * @m     borrowed; need not be held.
  * @node  the name of the contender's node, as zkr_mutex_contenders() returns it.
  *
- * If that contender has left meanwhile, no other contender gets the request. A waiter gets the request when it holds.
+ * If that contender has left in the meantime, no other contender gets the request. A waiter gets the request when it
+ * holds the lock.
  *
  * Returns ZKR_OK (asked, or the contender had left), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node
  * of a contender, or of a kind that is not asked), and the other codes of zkr_mutex_revoke().
@@ -474,18 +476,20 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * @m     borrowed; need not be held.
  * @node  the name of the contender's node, as zkr_mutex_contenders() returns it.
  *
- * If the contender holds, the next contender in the queue gets the lock at once, and two may hold until the evicted
- * holder notices the deletion:
- * - A holder that uses this library and watches its node notices within milliseconds (ZKR_LOST_NODE). It watches the
- *   node from the grant on with options.watch_node, otherwise from its first lease probe on, a twelfth of the session
- *   timeout after the grant. This probe also reveals an earlier deletion.
- * - A holder that is cut off notices when its lease ends or it reconnects, whichever is first, even if a node of the
- *   same name exists by then.
- * - A holder that may not read its node notices within four session timeouts. However, if another client has created a
- *   node of that name, servers since 3.8.4 and 3.9.2 report the deletion only to holders that may read the new node.
+ * If the contender holds the lock, the next contender in the queue gets it at once, and two contenders may hold the
+ * lock until the evicted holder notices the deletion:
+ * - A holder that uses this library and watches its node notices the deletion within milliseconds (ZKR_LOST_NODE). It
+ *   watches the node from the grant on with options.watch_node, otherwise from its first lease probe on, a twelfth of
+ *   the session timeout after the grant. This probe also reveals an earlier deletion.
+ * - A holder that is cut off notices the deletion when its lease ends or it reconnects, whichever is first, even if a
+ *   node of the same name exists by then.
+ * - A holder without permission to read its node notices the deletion within four session timeouts. However, if another
+ *   client has created a node of that name, servers since 3.8.4 and 3.9.2 report the deletion only to holders that have
+ *   permission to read the new node.
  *
- * If the contender waits, it queues again at the tail. If it may not read its node at that moment, those servers send
- * it no event. It then notices when it becomes first, at the latest with its first lease probe.
+ * If the contender waits, it queues again at the tail. If it has no permission to read its node at that moment, those
+ * servers send it no event. It then notices the deletion when it becomes first, at the latest with its first lease
+ * probe.
  *
  * Returns ZKR_OK (deleted, or the node no longer existed), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a
  * node of a contender, or not ephemeral), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and

@@ -42,7 +42,7 @@ typedef struct zkr_node {
  * @node       filled on success; node.length may be more than @size.
  * @node_size  sizeof(zkr_node).
  *
- * Returns ZKR_OK, ZKR_ENONODE (there is no such node), ZKR_EAUTH (you may not read it), ZKR_ETIMEDOUT
+ * Returns ZKR_OK, ZKR_ENONODE (there is no such node), ZKR_EAUTH (no permission to read it), ZKR_ETIMEDOUT
  * (options.connect_timeout_ms of the client), ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ECLOSED (the client is shut down),
  * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
  *

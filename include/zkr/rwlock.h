@@ -5,8 +5,8 @@
  *
  * A read-write lock mirrors Curator's InterProcessReadWriteLock and can share its lock paths. A reader is a node
  * `_c_<uuid>-__READ__NNNNNNNNNN` under the path, and a writer is a node `_c_<uuid>-__WRIT__NNNNNNNNNN`. A reader holds
- * when no writer has a lower number; a writer holds when no other node has a lower number. Readers therefore hold
- * together, a writer holds alone, and later readers do not overtake a waiting writer.
+ * the lock when no writer has a lower number; a writer holds it when no other node has a lower number. Readers
+ * therefore hold the lock together, a writer holds it alone, and later readers do not overtake a waiting writer.
  *
  * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. All functions of
  * zkr/mutex.h, zkr/guard.h and zkr/ticket.h work on both sides. If these headers say that another contender holds the
@@ -35,8 +35,8 @@
  * **Tries.** A writer's try (a timeout of 0) first checks that the path is empty, for one more round trip, unless this
  * client last saw the path empty. If the path is not empty, the try creates no node, so it blocks no reader.
  *
- * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers before and
- * after it. The tokens of readers that hold together have no order.
+ * **Fencing tokens** increase with each new writer. The token of a reader lies between those of the writers before and
+ * after it. The tokens of readers that hold the lock at the same time have no order.
  *
  * **Other locks on the path.** All recipes of this library order the nodes by number. Readers and writers treat a
  * zkr_mutex, a leader selector or Curator's InterProcessMutex on the path as a writer, and a zkr_mutex waits for
@@ -44,7 +44,7 @@
  * InterProcessReadWriteLock ignores the nodes of mutexes. Names do not show which program created a node. Therefore, a
  * mutex that finds a reader or a writer logs once that they may ignore it. If Curator's read-write locks use the path,
  * take exclusive locks only with the writer of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a
- * new number. A writer that was already waiting is ahead of that node, and holds together with the reader
+ * new number. A writer that was already waiting is ahead of that node, and holds the lock together with the reader
  * (CURATOR-621).
  */
 #ifndef ZKR_RWLOCK_H
@@ -123,7 +123,7 @@ ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
                               const zkr_rwlock_options *options);
 
 /**
- * The reader side, which holds together with other readers.
+ * The reader side, which can hold the lock together with other readers.
  *
  * @l  borrowed.
  *

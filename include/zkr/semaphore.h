@@ -30,7 +30,7 @@
  * stay held, and no contender is granted until enough permits have been released. While a client reads a changed
  * maximum, for one round trip, its tries get nothing.
  *
- * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket grows from grant to grant only if the
+ * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket increases with each grant only if the
  * maximum is 1. Otherwise, tokens only distinguish holds.
  *
  * Every other child of `PATH/leases` also counts as a permit, as with Curator.
@@ -150,7 +150,8 @@ ZKR_API int zkr_semaphore_acquire(zkr_semaphore *s,
  *
  * @s           borrowed until the ticket is destroyed.
  * @n           as in zkr_semaphore_acquire(); ZKR_EINVAL if it exceeds a fixed maximum.
- * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER = no limit; 0 = one try.
+ * @timeout_ms  milliseconds after which the ticket fails if it has not been granted; ZKR_FOREVER = no limit; 0 = one
+ *              try.
  * @fn          called with the outcome; NULL = none.
  * @ctx         passed to @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().
@@ -179,9 +180,9 @@ ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
  * @s    borrowed.
  * @out  the list on success, in the order of the nodes, with one entry for each permit, empty if there is none; free it
  *       with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last entries may be
- *       nodes of the first contender in the queue, which still waits for these permits; their `holds` is false. For a
- *       moment, the list may also include permits that a contender is about to return, because too few permits were
- *       free for it. Other waiting contenders are not in the list.
+ *       nodes of the first contender in the queue, which is still waiting for these permits; their `holds` is false.
+ *       For a moment, the list may also include permits that a contender is about to return, because too few permits
+ *       were free for it. Other waiting contenders are not in the list.
  *
  * Returns as zkr_mutex_contenders().
  *

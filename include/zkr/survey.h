@@ -4,7 +4,7 @@
  * A list of all locks, elections and semaphores below a path, with their holders, times and numbers of waiters.
  *
  * A survey is intended for tools and operators; `zkr ls` uses it. It joins no queue and leaves no watch. It finds only
- * paths at which somebody holds or waits, because an unused lock looks like any other node.
+ * paths at which somebody holds a lock or waits for it, because an unused lock looks like any other node.
  */
 #ifndef ZKR_SURVEY_H
 #define ZKR_SURVEY_H
@@ -32,11 +32,11 @@ enum zkr_survey_flag {
 typedef struct zkr_survey_entry {
     const char *path;
     /**
-     * Kind (ZKR_KIND_…) of the holder, or of the first waiter if nobody holds; ZKR_KIND_LEASE for a semaphore;
+     * Kind (ZKR_KIND_…) of the holder, or of the first waiter if nobody holds the lock; ZKR_KIND_LEASE for a semaphore;
      * ZKR_KIND_NODE for an ephemeral node, whose `holder->node` is the last part of the path.
      */
     int kind;
-    /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
+    /** The first holder; NULL = nobody holds the lock, or holders changed faster than they could be read. */
     const zkr_contender *holder;
     /** Number of holders. For a semaphore: of held permits; for a recipe of unknown order: of all contenders. */
     int64_t held;
@@ -60,9 +60,9 @@ typedef struct zkr_survey_entry {
  * The survey reads entries one after another, so the result is not a snapshot. It leaves out nodes that the client may
  * not read; zkr_survey_denied() returns their number.
  *
- * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (the client may not read @path), ZKR_ETIMEDOUT (after
- * options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended meanwhile),
- * ZKR_ECLOSED, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
+ * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (the client has no permission to read @path),
+ * ZKR_ETIMEDOUT (after options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended
+ * meanwhile), ZKR_ECLOSED, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.

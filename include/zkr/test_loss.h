@@ -43,7 +43,7 @@ ZKR_API int zkr_test_expire_session(const char *servers, int64_t session_id);
  * @servers  connection string.
  * @path     path of a mutex, a read-write lock or an election; "PATH/leases" for a semaphore at PATH.
  *
- * Returns as zkr_test_expire_session(), ZKR_ENONODE if nobody holds, and the codes of zkr_mutex_contenders().
+ * Returns as zkr_test_expire_session(), ZKR_ENONODE if nobody holds the lock, and the codes of zkr_mutex_contenders().
  *
  * Blocks:   yes, some milliseconds; 20 s if no server answers.   Threads:  any except callbacks of a client.
  * Cost:     a session, and 2 connections.
@@ -57,7 +57,7 @@ ZKR_API int zkr_test_expire_holder(const char *servers, const char *path);
  * @servers  connection string.
  * @path     as for zkr_test_expire_holder().
  *
- * Returns ZKR_OK, ZKR_ENONODE if nobody holds, and the codes of zkr_mutex_contenders() and zkr_mutex_evict().
+ * Returns ZKR_OK, ZKR_ENONODE if nobody holds the lock, and the codes of zkr_mutex_contenders() and zkr_mutex_evict().
  *
  * Blocks:   yes, some milliseconds; 20 s if no server answers.   Threads:  any except callbacks of a client.
  * Session:  continues; the watch of its owner reports the deletion.

@@ -156,7 +156,7 @@ ZKR_API int zkr_test_proxy_target(zkr_test_proxy *p, const char *target);
  *
  * Returns ZKR_OK when the proxy has done this; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   for one turn of the proxy's thread, like all functions below.   Threads:  any.
+ * Blocks:   for one iteration of the proxy's event loop, as do all functions below.   Threads:  any.
  * Cost:     no request.
  * Curator:  none.   Since: 0.1.
  */

@@ -79,15 +79,15 @@ enum zkr_ticket_state {
 
 /**
  * Called on the client's dispatch thread: once with ZKR_TICKET_HELD or ZKR_TICKET_FAILED, and after ZKR_TICKET_HELD at
- * most once more, with ZKR_TICKET_LOST. HELD means that the ticket surely held at that moment, or that another function
- * had already reported HELD. With options.tell_queued of the lock, a call with ZKR_TICKET_QUEUED may come first, if
- * others are ahead; zkr_ticket_position() returns their number. With options.warn_ms of the lock, a call with
- * ZKR_TICKET_WARNED may follow ZKR_TICKET_HELD when less than warn_ms of the lease is left. Save the data that the lock
- * protects. The ticket surely holds at that moment, and zkr_ticket_valid_for_ms() returns the remaining lease. lease.h
- * explains the rules.
+ * most once more, with ZKR_TICKET_LOST. HELD means that the ticket was certain to hold the lock at that moment, or that
+ * another function had already reported HELD. With options.tell_queued of the lock, a call with ZKR_TICKET_QUEUED may
+ * come first, if others are ahead; zkr_ticket_position() returns their number. With options.warn_ms of the lock, a call
+ * with ZKR_TICKET_WARNED may follow ZKR_TICKET_HELD when less than warn_ms of the lease is left. Save the data that the
+ * lock protects. The ticket is certain to hold the lock at that moment, and zkr_ticket_valid_for_ms() returns the
+ * remaining lease. lease.h explains the rules.
  *
  * The callback may call every function that does not block, and it may release and destroy @t. No callback begins after
- * zkr_ticket_release(), but a callback that has begun may still run.
+ * zkr_ticket_release(), but a callback that has begun may still be running.
  */
 typedef void (*zkr_ticket_fn)(zkr_ticket *t, int state, void *ctx);
 
@@ -95,8 +95,8 @@ typedef void (*zkr_ticket_fn)(zkr_ticket *t, int state, void *ctx);
  * Request the lock, without waiting for it.
  *
  * @m           borrowed until the ticket is destroyed.
- * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER = no limit;
- *              0 = one try, as in zkr_mutex_acquire().
+ * @timeout_ms  milliseconds after which the ticket fails if it has not been granted; ZKR_FOREVER = no limit; 0 = one
+ *              try, as in zkr_mutex_acquire().
  * @fn          called with the outcome; NULL = none.
  * @ctx         passed to @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().
@@ -164,7 +164,7 @@ ZKR_API int zkr_ticket_release(zkr_ticket *t);
  * @t  borrowed.
  *
  * Returns one of ZKR_TICKET_…; ZKR_EINVAL for NULL, ZKR_ESTATE in a forked child. ZKR_TICKET_HELD means that the ticket
- * surely holds now.
+ * is certain to hold the lock now.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -230,11 +230,11 @@ ZKR_API int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out);
 ZKR_API int zkr_ticket_error(zkr_ticket *t);
 
 /**
- * The remaining lease: the time for which the ticket surely holds. See zkr_client_valid_for_ms().
+ * The remaining lease: the time for which the ticket is guaranteed to hold the lock. See zkr_client_valid_for_ms().
  *
  * @t  borrowed.
  *
- * Returns milliseconds; 0 = not surely held; ZKR_UNKNOWN = held, but the client's probes are turned off.
+ * Returns milliseconds; 0 = not certain to be held; ZKR_UNKNOWN = held, but the client's probes are turned off.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  reaches 0 before any server can have given the lock away.
@@ -291,7 +291,7 @@ ZKR_API int zkr_ticket_pass(zkr_ticket *t, int64_t *pass);
 ZKR_API int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size);
 
 /**
- * The full path of the node with which the ticket holds.
+ * The full path of the node through which the ticket holds the lock.
  *
  * @t     borrowed.
  * @buf   filled on success, always terminated.

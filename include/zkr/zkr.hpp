@@ -241,7 +241,7 @@ class client
     }
 
     zkr_client *get() const noexcept { return client_.get(); }
-    /** The time from now for which the session is surely alive. */
+    /** The time from now for which the session is guaranteed to be alive. */
     milliseconds valid_for() const
     {
         return milliseconds(zkr_client_valid_for_ms(get()));
@@ -299,7 +299,7 @@ class lockable
     /** An unlock() that throws: ZKR_ESESSION if the hold had been lost. Call std::unique_lock::release() first. */
     void release() { detail::must(zkr_mutex_release(mutex_)); }
 
-    /** The remaining lease of the calling thread's hold. 0 = not surely held. */
+    /** The remaining lease of the calling thread's hold. 0 = not certain to be held. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_mutex_valid_for_ms(mutex_));
@@ -393,7 +393,7 @@ class hold
     /** Takes over a ticket, for example of a semaphore or a multi-lock. */
     explicit hold(zkr_ticket *ticket) noexcept : ticket_(ticket) {}
 
-    /** The remaining lease. 0 = not surely held. */
+    /** The remaining lease. 0 = not certain to be held. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_ticket_valid_for_ms(get()));
@@ -493,13 +493,14 @@ class leader_latch
     {
         return zkr_leader_latch_has_leadership(latch_);
     }
-    /** The time from now for which the latch surely leads in the term with this token. 0 = does not surely lead. */
+    /** The time from now for which the latch is guaranteed to lead in the term with this token. 0 = not certain to
+     * lead. */
     milliseconds valid_for(std::int64_t fencing_token) const noexcept
     {
         return milliseconds(zkr_leader_latch_term_valid_for_ms(latch_, fencing_token));
     }
-    /** The time from now for which the latch surely leads, in any term. 0 = does not surely lead, or on_loss has not
-     * returned yet. */
+    /** The time from now for which the latch is guaranteed to lead, in any term. 0 = not certain to lead, or on_loss has
+     * not returned yet. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
