@@ -146,7 +146,7 @@ ZKR_API int zkr_leader_selector_requeue(zkr_leader_selector *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, ZKR_ENOTOWNER (take_leadership() does not run), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, ZKR_ENOTOWNER (take_leadership() is not running), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -73,7 +73,7 @@ ZKR_API int zkr_test_server_start(zkr_test_server **out,
  *
  * @s  taken on success; NULL is a no-op.
  *
- * Returns ZKR_OK, ZKR_EINVAL (no server, or stopped before), ZKR_ESTATE (one of an ensemble, or in a forked child).
+ * Returns ZKR_OK, ZKR_EINVAL (NULL, or stopped before), ZKR_ESTATE (one of an ensemble, or in a forked child).
  *
  * Blocks:   until the process has ended.   Threads:  any.
  * Cost:     no request.
@@ -112,7 +112,7 @@ ZKR_API const char *zkr_test_server_dir(const zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns the process id; 0 while the server does not run, and in a forked child; ZKR_EINVAL for NULL.
+ * Returns the process id; 0 while the server is not running, and in a forked child; ZKR_EINVAL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -126,7 +126,7 @@ ZKR_API int zkr_test_server_pid(const zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, also if the server was already frozen; ZKR_EINVAL, ZKR_ESTATE (the server does not run, or in a
+ * Returns ZKR_OK, also if the server was already frozen; ZKR_EINVAL, ZKR_ESTATE (the server is not running, or in a
  * forked child).
  *
  * Blocks:   until it is frozen.   Threads:  any.
@@ -140,7 +140,7 @@ ZKR_API int zkr_test_server_freeze(zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (the server does not run, or in a forked child).
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (the server is not running, or in a forked child).
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -295,8 +295,9 @@ bool zkr__guardian_directory(zkr_client *c, const char *path, bool used)
         zkr__log(c, ZKR_LOG_INFO,
                  ZKR__EVENT("guardian_full", .path = path,
                             .reason =
-                                "the guardian does not know this path; on servers "
-                                "that give each connection a new session, nodes there "
+                                "the guardian cannot track any more paths, so it will "
+                                "not delete the nodes at this path; on servers that "
+                                "start a new session for each connection, these nodes "
                                 "remain until the session times out"));
     }
     return told;

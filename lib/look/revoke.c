@@ -184,8 +184,8 @@ static int refuse(const struct asking *a, const char *dir)
     return asks && a->recipe == ZKR__NAME_LATCH
                ? zkr__fail(
                      ZKR_EINVAL, dir,
-                     "%s is an election: a leader cannot be asked; stop it on its "
-                     "host",
+                     "%s is an election: its leader cannot be asked to release it; "
+                     "stop it on its host",
                      dir)
            : !asks || zkr__name_is_protected(a->spared, a->recipe)
                ? zkr__fail(ZKR_EINVAL, dir,

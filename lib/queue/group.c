@@ -118,7 +118,7 @@ static const char *fault_of(const struct zkr__group *group,
     ZKR__FAULT_IF(lost && !(first && first->k.lost != 0), "lost without a lost member");
     ZKR__FAULT_IF(failed != (group->failure != 0),
                   "failed without a reason, or the reverse");
-    ZKR__FAULT_IF(failed && first, "failed with members in the queue");
+    ZKR__FAULT_IF(failed && first, "a failed group still has members in the queue");
     return NULL;
 }
 

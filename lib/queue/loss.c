@@ -90,7 +90,7 @@ static void explain(const struct zkr__loss *loss, int reason, char *text, size_t
         (void)snprintf(text, size, "connected, but no answer from a quorum for %.1f s",
                        seconds(seen->silent_ms));
     } else if (reason == ZKR_LOST_LEASE) {
-        (void)snprintf(text, size, "connected, but the servers took no write");
+        (void)snprintf(text, size, "connected, but the servers acknowledged no write");
     } else {
         (void)snprintf(text, size, "%s",
                        loss->gave_up ? loss->gave_up : "the servers ended it");

@@ -124,7 +124,7 @@ static const char *fault_of(const struct zkr__permits_order *order)
     ZKR__FAULT_IF(order->inside && order->queued == 0,
                   "inside the gate but not queued");
     ZKR__FAULT_IF(order->inside && order->inside->stage != INSIDE,
-                  "inside the gate and in another stage");
+                  "the request inside the gate is not in stage INSIDE");
     return NULL;
 }
 

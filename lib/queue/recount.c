@@ -32,8 +32,9 @@ on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     struct zkr__recount *r = zkr__recount_of(d);
     bool answered = answer->code == ZKR_OK;
     if (answer->code == ZKR_EAUTH || (answered && !answer->acl)) {
-        keep_directory(d, "its sequence numbers cannot restart: this client may not "
-                          "read all ACLs, so it does not delete the path");
+        keep_directory(d,
+                       "its sequence numbers cannot restart: this client has no "
+                       "permission to read all ACLs, so it does not delete the path");
     } else if (answered && tag == OWN) {
         zkr__zk_acl_free(r->acl);
         r->acl = zkr__zk_acl_copy(answer->acl);
@@ -95,8 +96,8 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
                             .reason = "so that its sequence numbers restart"));
     } else if (answer->code == ZKR_EAUTH) {
         keep_directory(
-            d,
-            "its sequence numbers cannot restart: this client may not delete the path");
+            d, "its sequence numbers cannot restart: this client has no permission to "
+               "delete the path");
     }
     zkr__directory_unref(d);
 }

@@ -498,13 +498,13 @@ why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR
     if (!l->started) {
         return zkr__fail(ZKR_ECANCELED, dir, "the latch on %s was stopped", dir);
     }
-    return in_time
-               ? ZKR_OK
-               : zkr__fail(ZKR_ETIMEDOUT, dir, "not the leader of %s in time: %s", dir,
-                           l->unfit ? "it is not fit to lead"
-                           : l->hold.claim && l->hold.claim->k.phase == ZKR__PARKED
-                               ? "another candidate leads"
-                               : "no answer from a server");
+    return in_time ? ZKR_OK
+                   : zkr__fail(ZKR_ETIMEDOUT, dir,
+                               "the latch did not lead %s in time: %s", dir,
+                               l->unfit ? "it is not fit to lead"
+                               : l->hold.claim && l->hold.claim->k.phase == ZKR__PARKED
+                                   ? "another candidate leads"
+                                   : "no answer from a server");
 }
 
 int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms)

@@ -120,10 +120,12 @@ int zkr__recipe_busy(const struct zkr__recipe *r, bool used)
 {
     const char *dir = r->queue->dir;
     if (used || r->waiting > 0 || zkr__node_watch_busy(r->watch)) {
-        return zkr__fail(ZKR_EBUSY, dir, "the object at %s is used or waited for", dir);
+        return zkr__fail(ZKR_EBUSY, dir,
+                         "the object for %s is in use, or a thread is waiting on it",
+                         dir);
     }
     return r->tickets > 0 ? zkr__fail(ZKR_EBUSY, dir,
-                                      "%lld tickets of the object at %s still exist",
+                                      "%lld tickets of the object for %s still exist",
                                       (long long)r->tickets, dir)
                           : ZKR_OK;
 }

@@ -294,7 +294,8 @@ int zkr_ticket_destroy(zkr_ticket *t)
     if (t->waiters || t->writing > 0 || state == ZKR_TICKET_WAITING ||
         state == ZKR_TICKET_HELD) {
         const char *dir = t->hold.queue->dir;
-        rc = zkr__fail(ZKR_EBUSY, dir, "the ticket of %s is held or waited for", dir);
+        rc = zkr__fail(ZKR_EBUSY, dir,
+                       "the ticket of %s is held, or a thread is waiting for it", dir);
     }
     zkr__unlock(c);
     if (rc != ZKR_OK) {
@@ -342,9 +343,10 @@ static int wait_for(zkr_ticket *t, int64_t timeout_ms) ZKR__LOCKED
         return ZKR_OK;
     }
     if (state == ZKR_TICKET_WAITING) {
-        return zkr__fail(ZKR_ETIMEDOUT, t->hold.queue->dir,
-                         "%s is not granted after %lld ms; the ticket still waits",
-                         t->hold.queue->dir, (long long)timeout_ms);
+        return zkr__fail(
+            ZKR_ETIMEDOUT, t->hold.queue->dir,
+            "%s was not granted within %lld ms; the ticket is still waiting",
+            t->hold.queue->dir, (long long)timeout_ms);
     }
     int rc = why(t);
     return rc == ZKR_OK ? say(t, ZKR_ECANCELED) : rc;

@@ -232,7 +232,7 @@ static void put_client(struct out *out, const struct reading *r)
              "Shortest timeout granted to the session.", r->session_ms);
     if (r->measured) {
         put_time(out, "zkr_lease_bound_seconds",
-                 "Time for which the session is surely alive.", r->bound_ms);
+                 "Time for which the session is guaranteed to be alive.", r->bound_ms);
     }
     put_family(out, "zkr_probe_round_trip_seconds", "histogram",
                "Round trips of lease probes.");

@@ -129,7 +129,8 @@ int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
         return rc;
     }
     if (!out || size == 0 || size > INT_MAX) {
-        return zkr__fail(ZKR_EINVAL, NULL, "zkr_client_stats: no room for the result");
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "zkr_client_stats: out is NULL, or size is not valid");
     }
     zkr__lock(c);
     zkr_stats stats = c->stats;

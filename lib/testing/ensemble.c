@@ -96,7 +96,7 @@ int zkr_test_server_start(zkr_test_server **out, const zkr_test_server_options *
     int rc = ZKR_EINVAL;
 
     if (out == NULL) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "nowhere to put the server");
+        return zkr__test_fail(ZKR_EINVAL, 0, "out is NULL");
     }
     for (int left = ZKR__TEST_START_TRIES; taken && left > 0; left--) {
         taken = false;
@@ -155,7 +155,8 @@ static int start_ensemble(zkr_test_ensemble **out,
     zkr_test_ensemble *e = calloc(1, sizeof *e);
 
     if (e == NULL) {
-        return zkr__test_fail(ZKR_ENOMEM, 0, "no memory for an ensemble");
+        return zkr__test_fail(ZKR_ENOMEM, 0,
+                              "cannot create an ensemble: out of memory");
     }
     memset(fds, -1, sizeof fds);
     e->owner = getpid();
@@ -187,7 +188,8 @@ int zkr_test_ensemble_start(zkr_test_ensemble **out,
     int rc = ZKR_EINVAL;
 
     if (out == NULL || n < 1 || n > MEMBERS_MAX) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "no ensemble of %d servers", n);
+        return zkr__test_fail(ZKR_EINVAL, 0,
+                              "out is NULL, or an ensemble cannot have %d servers", n);
     }
     for (int left = ZKR__TEST_START_TRIES; taken && left > 0; left--) {
         taken = false;
@@ -199,7 +201,8 @@ int zkr_test_ensemble_start(zkr_test_ensemble **out,
 int zkr_test_ensemble_stop(zkr_test_ensemble *e)
 {
     if (e != NULL && e->owner != getpid()) {
-        return zkr__test_fail(ZKR_ESTATE, 0, "the ensemble is the parent's");
+        return zkr__test_fail(ZKR_ESTATE, 0,
+                              "the ensemble belongs to the parent process");
     }
     if (e != NULL) {
         destroy(e);
@@ -241,7 +244,7 @@ int zkr_test_ensemble_leader(const zkr_test_ensemble *e, int64_t timeout_ms)
     const int64_t end = zkr__test_now_ms() + timeout_ms;
 
     if (e == NULL) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "no ensemble");
+        return zkr__test_fail(ZKR_EINVAL, 0, "the ensemble is NULL");
     }
     for (;;) {
         int serving;

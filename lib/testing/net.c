@@ -240,7 +240,7 @@ int zkr__test_listen(const char *address, int *port)
     int fd = -1;
 
     if (inet_pton(AF_INET, address, &a.sin_addr) != 1 || *port < 0 || *port > 65535) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "%.200s:%d is no address to listen at",
+        return zkr__test_fail(ZKR_EINVAL, 0, "%.200s:%d is not an address to listen at",
                               address, *port);
     }
     for (int i = 0; i < tries && fd < 0; i++) {

@@ -94,7 +94,7 @@ static int spawn(zkr_test_server *s, char *const *argv)
     const int error = errno;
     (void)close(log);
     if (pid < 0) {
-        return zkr__test_fail(ZKR_ESYS, error, "no process for a server");
+        return zkr__test_fail(ZKR_ESYS, error, "cannot create a process for a server");
     }
     (void)pthread_mutex_lock(&zkr__test_servers);
     s->pid = pid;
@@ -197,7 +197,7 @@ static void reap(pid_t pid)
 int zkr__test_server_signal(zkr_test_server *s, int number)
 {
     if (zkr__test_server_has_ended(s)) {
-        return zkr__test_fail(ZKR_ESTATE, 0, "%s does not run", s->host);
+        return zkr__test_fail(ZKR_ESTATE, 0, "%s is not running", s->host);
     }
     (void)pthread_mutex_lock(&zkr__test_servers);
     (void)kill(s->pid, number);

@@ -13,10 +13,10 @@
 static int begin(zkr_test_proxy *p)
 {
     if (p == NULL) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "no proxy");
+        return zkr__test_fail(ZKR_EINVAL, 0, "the proxy is NULL");
     }
     if (p->owner != getpid()) {
-        return zkr__test_fail(ZKR_ESTATE, 0, "the proxy is the parent's");
+        return zkr__test_fail(ZKR_ESTATE, 0, "the proxy belongs to the parent process");
     }
     (void)pthread_mutex_lock(&p->lock);
     return ZKR_OK;
@@ -81,8 +81,9 @@ static int start_thread(zkr_test_proxy *p)
     int error = pthread_create(&p->thread, NULL, zkr__test_proxy_run, p);
     (void)pthread_mutex_unlock(&p->lock);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0 ? ZKR_OK
-                      : zkr__test_fail(ZKR_ESYS, error, "no thread for a proxy");
+    return error == 0
+               ? ZKR_OK
+               : zkr__test_fail(ZKR_ESYS, error, "cannot create a thread for a proxy");
 }
 
 static int open_at(zkr_test_proxy *p, const zkr_test_proxy_options *o)
@@ -97,8 +98,9 @@ static int open_at(zkr_test_proxy *p, const zkr_test_proxy_options *o)
     }
     (void)snprintf(p->host, sizeof p->host, "%s:%d", address, p->port);
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return p->wake < 0 ? zkr__test_fail(ZKR_ESYS, errno, "no eventfd for a proxy")
-                       : ZKR_OK;
+    return p->wake < 0
+               ? zkr__test_fail(ZKR_ESYS, errno, "cannot create an eventfd for a proxy")
+               : ZKR_OK;
 }
 
 int zkr_test_proxy_start(zkr_test_proxy **out,
@@ -109,8 +111,8 @@ int zkr_test_proxy_start(zkr_test_proxy **out,
 
     if (out == NULL || (options != NULL && options->size != sizeof *options)) {
         return zkr__test_fail(ZKR_EINVAL, 0,
-                              "nowhere to put the proxy, or options of "
-                              "another size");
+                              "out is NULL, or options->size is not "
+                              "sizeof(zkr_test_proxy_options)");
     }
     int rc = resolve(target, &address);
     if (rc != ZKR_OK) {
@@ -118,7 +120,7 @@ int zkr_test_proxy_start(zkr_test_proxy **out,
     }
     zkr_test_proxy *p = calloc(1, sizeof *p);
     if (p == NULL) {
-        return zkr__test_fail(ZKR_ENOMEM, 0, "no memory for a proxy");
+        return zkr__test_fail(ZKR_ENOMEM, 0, "cannot create a proxy: out of memory");
     }
     p->owner = getpid();
     p->target = address;
@@ -226,7 +228,8 @@ int zkr__test_proxy_drop_reply(zkr_test_proxy *p, int n)
 static int begin_ways(zkr_test_proxy *p, int ways)
 {
     if (ways < ZKR_TEST_TO_SERVER || ways > ZKR_TEST_BOTH_WAYS) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "%d is no way through a proxy", ways);
+        return zkr__test_fail(ZKR_EINVAL, 0, "%d is not a direction through a proxy",
+                              ways);
     }
     return begin(p);
 }
@@ -242,8 +245,8 @@ int zkr_test_proxy_silence(zkr_test_proxy *p, int ways)
 
 int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms)
 {
-    int rc =
-        ms < 0 ? zkr__test_fail(ZKR_EINVAL, 0, "a delay below 0") : begin_ways(p, ways);
+    int rc = ms < 0 ? zkr__test_fail(ZKR_EINVAL, 0, "the delay is negative")
+                    : begin_ways(p, ways);
     for (int d = 0; rc == ZKR_OK && d < 2; d++) {
         p->delay_ms[d] = (ways & 1 << d) != 0 ? ms : p->delay_ms[d];
     }
@@ -276,7 +279,8 @@ int zkr_test_proxy_habits(zkr_test_proxy *p, int habits)
               ZKR_TEST_COUNTS_CHANGES | ZKR_TEST_NO_LEADER
     };
     if ((habits & ~ALL) != 0) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "%d is no sum of habits", habits);
+        return zkr__test_fail(ZKR_EINVAL, 0, "%d is not a sum of ZKR_TEST_ habits",
+                              habits);
     }
     if ((habits & ZKR_TEST_REFUSES) != 0 && (habits & NOT_KNOWN) == 0) {
         return zkr__test_fail(ZKR_EINVAL, 0,
@@ -307,7 +311,8 @@ int zkr__test_proxy_triggered(zkr_test_proxy *p)
 int zkr_test_proxy_counts(zkr_test_proxy *p, zkr_test_counts *out, size_t size)
 {
     if (out == NULL || size != sizeof *out) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "no counts, or of another size");
+        return zkr__test_fail(ZKR_EINVAL, 0,
+                              "out is NULL, or size is not sizeof(zkr_test_counts)");
     }
     int rc = begin(p);
     if (rc != ZKR_OK) {

@@ -27,11 +27,12 @@ static int enter(const zkr_test_server *s)
     }
     (void)pthread_mutex_unlock(&zkr__test_servers);
     if (at == NULL) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "no server, or stopped before");
+        return zkr__test_fail(ZKR_EINVAL, 0, "the server is NULL, or has been stopped");
     }
     return at->owner == getpid()
                ? ZKR_OK
-               : zkr__test_fail(ZKR_ESTATE, 0, "%s is the parent's", s->host);
+               : zkr__test_fail(ZKR_ESTATE, 0, "%s belongs to the parent process",
+                                s->host);
 }
 
 int zkr_test_server_freeze(zkr_test_server *s)
@@ -174,7 +175,8 @@ static int take(zkr_test_server *s, const zkr_test_server_options *o)
     zkr_test_server_options *to = &s->options;
 
     if (o != NULL && o->size != sizeof *o) {
-        return zkr__test_fail(ZKR_EINVAL, 0, "options of another size");
+        return zkr__test_fail(ZKR_EINVAL, 0,
+                              "options->size is not sizeof(zkr_test_server_options)");
     }
     if (o != NULL && o->jvm_arguments != NULL &&
         strlen(o->jvm_arguments) >= sizeof s->jvm_arguments) {
@@ -237,7 +239,7 @@ int zkr__test_server_create(zkr_test_server **out,
 
     fds[0] = fds[1] = fds[2] = -1;
     if (s == NULL) {
-        return zkr__test_fail(ZKR_ENOMEM, 0, "no memory for a server");
+        return zkr__test_fail(ZKR_ENOMEM, 0, "cannot create a server: out of memory");
     }
     s->index = index;
     int rc = take(s, o);

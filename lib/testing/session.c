@@ -124,9 +124,10 @@ int zkr_test_expire_session(const char *servers, int64_t session_id)
             return ZKR_OK;
         }
         if (rc == ZKR_ESESSION) {
-            return zkr__test_fail(ZKR_ESESSION, 0,
-                                  "%.100s: no session 0x%llx, or no more", servers,
-                                  (unsigned long long)session_id);
+            return zkr__test_fail(
+                ZKR_ESESSION, 0,
+                "%.100s: session 0x%llx does not exist or has already ended", servers,
+                (unsigned long long)session_id);
         }
         taken = taken || rc != ZKR_ENOANSWER;
         zkr__test_sleep_ms(rc == ZKR_OK ? 0 : 5);

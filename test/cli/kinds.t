@@ -116,10 +116,10 @@ Whoever looks: the permits of one who waits are not held, and how long its comma
   $ zkr ls /p | grep -o 'permit 1/2'
   permit 1/2
   $ zkr revoke /p
-  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ zkr revoke -w 1 --force /p
-  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
 
 A lower maximum frees nothing.
@@ -166,12 +166,12 @@ Plain locks whose names are those of the parts of a semaphore are none.
   >     zkr revoke /p || echo "[$?]"
   >     let_go c
   > done
-  no lock; 1 below, see 'zkr ls'
+  no lock here; 1 below this path (see 'zkr ls')
   [1]
   "kind":null,
   2> zkr: nobody holds /p; see 'zkr status /p'
   [1]
-  no lock; 1 below, see 'zkr ls'
+  no lock here; 1 below this path (see 'zkr ls')
   [1]
   "kind":null,
   2> zkr: nobody holds /p; see 'zkr status /p'

@@ -110,7 +110,7 @@ A status of a directory says so; one with nobody in it says no more.
   $ zk put /d/a/x-lock-0000000003 first
   $ zk put /d/b/x-lock-0000000003 first
   $ zkr status /d
-  no lock; 2 below, see 'zkr ls'
+  no lock here; 2 below this path (see 'zkr ls')
   $ zk clear /d
   $ zkr status /d
   nobody

@@ -31,7 +31,7 @@ Not before its group has gone; and who waits comes next. Without -w the holder i
   asked holder, token TOKEN
   $ soon shows told out c
   $ revoke -w .3 /p
-  2> zkr: /p is still held: its holder was asked, but a zkr keeps the lock until all processes of its command have ended; --force deletes the node
+  2> zkr: /p is still held: its holder got the request, but zkr keeps the lock until all processes of its command have ended; --force deletes the node
   asked holder, token TOKEN
   [1]
   $ zk count /p
@@ -82,12 +82,12 @@ One that ignores it goes on; --force takes the lock away, and says what that mea
   $ fresh
   $ holder c --on-revoke=ignore /p -c "$sleeps"
   $ revoke -w .3 /p
-  2> zkr: /p is still held: its holder was asked, but a zkr keeps the lock until all processes of its command have ended; --force deletes the node
+  2> zkr: /p is still held: its holder got the request, but zkr keeps the lock until all processes of its command have ended; --force deletes the node
   asked holder, token TOKEN
   [1]
   $ err c
   $ revoke --force -w .3 /p
-  2> zkr: deleted the node of holder; the next contender gets the lock, and two may hold it until the former holder notices
+  2> zkr: deleted the node of holder; the next contender gets the lock, and two may hold it until the former holder notices the loss
   asked holder, token TOKEN
   $ await c
   2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
@@ -176,10 +176,10 @@ A token says who is meant: only the holder of that token.
   $ fresh
   $ holder c /p -c "$sleeps"
   $ revoke -w 5 --token 1 /p
-  2> zkr: no holder of /p has the token 1: holder holds it with token TOKEN; nobody was asked
+  2> zkr: no holder of /p has the token 1: holder holds it with token TOKEN; no request was sent
   [1]
   $ revoke -w 0 --force --token 1 /p
-  2> zkr: no holder of /p has the token 1: holder holds it with token TOKEN; nobody was asked
+  2> zkr: no holder of /p has the token 1: holder holds it with token TOKEN; no request was sent
   [1]
   $ zk count /p
   1
@@ -199,19 +199,19 @@ A token frees the permits of one holder: they are stuck, and their holder cannot
   $ bg c zkr lock --permits=1/3 /p -c "$sleeps"
   $ soon holds c
   $ revoke /p
-  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke --token $(token_of stuck) /p
-  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke -w 0 --force /p
-  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke --force --token 1 /p
-  2> zkr: /p is a semaphore, whose holders cannot be asked; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
+  2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
   $ revoke --force --token $(token_of stuck) /p
-  2> zkr: deleted the permits of stuck; other contenders get them, and too many may be held until the former holder notices
+  2> zkr: deleted the permits of stuck; other contenders get them, and too many may be held until the former holder notices the loss
   $ await stuck
   2> zkr: the hold on permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
   [79]
@@ -254,8 +254,8 @@ One that may not be written to cannot be asked, and can go all the same.
   2> zkr: cannot ask a contender of /p: not authorised; check --auth, and the ACL of the path
   [77]
   $ revoke -w .1 --force /p
-  2> zkr: closed cannot be asked: writing its node is not allowed; check --auth
-  2> zkr: deleted the node of closed; the next contender gets the lock, and two may hold it until the former holder notices
+  2> zkr: cannot ask closed to release the lock: writing its node is not allowed; check --auth
+  2> zkr: deleted the node of closed; the next contender gets the lock, and two may hold it until the former holder notices the loss
   $ zk count /p
   0
   $ end one
@@ -271,8 +271,8 @@ A delete needs no quota.
   [70]
   $ zk put /p/${node}0000000001 full # it was written
   $ revoke -z $host -w .1 --force /p
-  2> zkr: full cannot be asked: ZooKeeper refused the request (ZooKeeper code -125)
-  2> zkr: deleted the node of full; the next contender gets the lock, and two may hold it until the former holder notices
+  2> zkr: cannot ask full to release the lock: ZooKeeper refused the request (ZooKeeper code -125)
+  2> zkr: deleted the node of full; the next contender gets the lock, and two may hold it until the former holder notices the loss
   $ zk count /p
   0
   $ end one
@@ -282,7 +282,7 @@ The terminal of an operator does not obey what a holder has written.
   $ fresh
   $ keep one /p/${node}0000000009=$'me\x9b2J\xc2\x9b3\xe2\x80\xae4\xe2\x80\xac\xff.'
   $ revoke --force -w 0 /p
-  2> zkr: deleted the node of me?2J??3???4????.; the next contender gets the lock, and two may hold it until the former holder notices
+  2> zkr: deleted the node of me?2J??3???4????.; the next contender gets the lock, and two may hold it until the former holder notices the loss
   asked me?2J??3?4??., token TOKEN
   $ end one
 
@@ -293,10 +293,10 @@ leader's node, the leader included. The probes of a lock do write, and the lock 
   $ bg c zkr -t 3000 elect /p sh -c 'echo held; exec sleep 60'
   $ soon holds c
   $ revoke /p
-  2> zkr: /p is an election: a leader cannot be asked; stop it on its host
+  2> zkr: /p is an election: its leader cannot be asked to release it; stop it on its host
   [65]
   $ revoke -w 5 --force /p
-  2> zkr: /p is an election: a leader cannot be asked; stop it on its host
+  2> zkr: /p is an election: its leader cannot be asked to release it; stop it on its host
   [65]
   $ sleep 1
   $ zk stat /p/$(zk ls /p) | grep -o 'version=.'

@@ -314,7 +314,8 @@ ZKT_CASE(a_leader_that_may_not_signal_its_command_does_not_yield_yet)
     CLI_QUEUE(&b, "elect", "-i", "b", zkt_path(), "sh", "-c", "echo up; sleep 100");
     assert_int_equal(CLI_RUN(&ask, "elect", "--yield", "-w", "0.5", zkt_path()), 1);
     cli_assert_one_line(&ask);
-    assert_non_null(strstr(cli_err(&ask), "the leader that was asked still leads"));
+    assert_non_null(
+        strstr(cli_err(&ask), "the leader that got the request is still leading"));
     await_denied(&a, foreign, "zkr keeps the leadership of");
     assert_string_equal(cli_out(&b), "");
     assert_int_equal(kill(foreign, SIGKILL), 0);

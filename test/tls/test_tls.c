@@ -201,7 +201,7 @@ ZKT_CASE(zkr_locks_over_tls)
                      3);
     assert_non_null(strstr(CLI_SAYS("-z", secure, "--tls", files("ca", "client.key"),
                                     "status", "-v", zkt_path()),
-                           " was not asked, because its port is a TLS port\n"));
+                           " not queried, because its port is a TLS port\n"));
     CLI_REFUSED(75, "-z", secure, "--tls", files("other", "client.key"),
                 "--connect-timeout", "2", "lock", zkt_path(), "true");
 }

@@ -18,8 +18,8 @@
 static const char usage[] =
     "usage: zkr [OPTION]... ls [-a] [-r] [--json] [PATH]\n"
     "\n"
-    "Lists the locks, elections and semaphores at PATH and directly below it that\n"
-    "somebody holds or waits for. PATH is / by default.\n"
+    "Lists the locks, elections and semaphores in use at PATH and directly below it.\n"
+    "PATH is / by default.\n"
     "\n"
     "  -a, --all        also list ephemeral nodes that do not belong to a lock\n"
     "  -r, --recursive  list at any depth\n"

@@ -18,7 +18,7 @@ static const char usage[] =
     "       zkr [OPTION]... revoke [-w SEC] --force --token N PATH\n"
     "\n"
     "Asks the holder of the lock at PATH to release it, and prints its name. A holder\n"
-    "of permits cannot be asked; --force with --token N deletes its nodes.\n"
+    "of permits cannot be asked to; --force with --token N deletes its nodes.\n"
     "\n"
     "  -w, --wait SEC  wait at most SEC seconds for the release, then exit with\n"
     "                  status 1\n"
@@ -138,13 +138,13 @@ static int evict_all(void *ctx)
         last = c;
         if (!r->permits) {
             cli_note("deleted the node of %.200s; the next contender gets the lock, "
-                     "and two may hold it until the former holder notices",
+                     "and two may hold it until the former holder notices the loss",
                      contender_name(c));
         }
     }
     if (r->permits && last) {
         cli_note("deleted the permits of %.200s; other contenders get them, and too "
-                 "many may be held until the former holder notices",
+                 "many may be held until the former holder notices the loss",
                  contender_name(last));
     }
     return 0;
@@ -158,7 +158,8 @@ static int nobody(const struct revoke *r)
     return status != 0 ? status
            : permits
                ? cli_fail(CLI_PATH,
-                          "%.1000s is a semaphore, whose holders cannot be asked; find "
+                          "%.1000s is a semaphore, whose holders cannot be asked to "
+                          "release it; find "
                           "one with 'zkr status %.1000s' and stop it on its host, or "
                           "delete its permits with --force --token N",
                           r->path, r->path)
@@ -169,12 +170,12 @@ static int nobody(const struct revoke *r)
 static void note_refusal(const zkr_contender *c, int rc)
 {
     if (rc == ZKR_EAUTH) {
-        cli_note(
-            "%.200s cannot be asked: writing its node is not allowed; check --auth",
-            contender_name(c));
+        cli_note("cannot ask %.200s to release the lock: writing its node is not "
+                 "allowed; check --auth",
+                 contender_name(c));
     } else {
-        cli_note("%.200s cannot be asked: %s (ZooKeeper code %d)", contender_name(c),
-                 zkr_strerror(rc), zkr_err_zk(rc));
+        cli_note("cannot ask %.200s to release the lock: %s (ZooKeeper code %d)",
+                 contender_name(c), zkr_strerror(rc), zkr_err_zk(rc));
     }
 }
 
@@ -192,8 +193,9 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     }
     bool ephemeral = c->session_id != 0;
     if (rc == ZKR_EINVAL && r->force && ephemeral && c->kind != ZKR_KIND_LEADER) {
-        cli_note("%.200s cannot be asked: its node belongs to another recipe",
-                 contender_name(c));
+        cli_note(
+            "cannot ask %.200s to release the lock: its node belongs to another recipe",
+            contender_name(c));
         return 0;
     }
     if (rc != ZKR_OK) {
@@ -264,7 +266,7 @@ static int ask(void *ctx)
     if (count_meant(r) == 0) {
         return cli_fail(CLI_HELD,
                         "no holder of %.1000s has the token %" PRId64
-                        ": %.200s holds it with token %" PRId64 "; nobody was asked",
+                        ": %.200s holds it with token %" PRId64 "; no request was sent",
                         r->path, r->token, contender_name(first), first->fencing_token);
     }
     return r->force && r->wait_ms == NOT_WAITING ? refuse_force(r) : ask_all(r);
@@ -290,12 +292,13 @@ static int ask_and_wait(struct revoke *r)
     if (r->freed) {
         return client_work(r->env, NEVER, say_released, NULL);
     }
-    return r->force ? client_work(r->env, NEVER, evict_all, r)
-                    : cli_fail(CLI_HELD,
-                               "%.1000s is still held: its holder was asked, but a zkr "
-                               "keeps the lock until all processes of its command have "
-                               "ended; --force deletes the node",
-                               r->path);
+    return r->force
+               ? client_work(r->env, NEVER, evict_all, r)
+               : cli_fail(CLI_HELD,
+                          "%.1000s is still held: its holder got the request, but zkr "
+                          "keeps the lock until all processes of its command have "
+                          "ended; --force deletes the node",
+                          r->path);
 }
 
 int cmd_revoke(struct env *env)

@@ -54,7 +54,8 @@ static int take_arguments(struct status *s)
 static void print_absence(const struct status *s)
 {
     if (s->reading.below > 0) {
-        (void)printf("no lock; %zu below, see 'zkr ls'\n", s->reading.below);
+        (void)printf("no lock here; %zu below this path (see 'zkr ls')\n",
+                     s->reading.below);
     } else {
         text_line(stdout, s->reading.missing ? "nobody; there is no " : "nobody",
                   s->reading.missing ? s->reading.path : "");

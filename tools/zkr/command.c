@@ -46,10 +46,11 @@ struct command {
 static _Noreturn void die_with_keeper(const struct command *c)
 {
     child_kill_group(&c->child);
-    cli_note("zkr-keeper was killed, so zkr killed the command, but processes that the "
-             "command started may still run; the %s %.1000s is free when the session "
-             "times out",
-             c->h->what, c->h->path);
+    cli_note(
+        "zkr-keeper was killed, so zkr killed the command, but processes that the "
+        "command started may still be running; the %s %.1000s is free when the session "
+        "times out",
+        c->h->what, c->h->path);
     client_exit(CLI_LOST);
 }
 

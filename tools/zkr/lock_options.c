@@ -22,7 +22,7 @@ static const char usage[] =
     "                                fail rather than wait\n"
     "  -w, --wait, --timeout SEC     wait at most SEC seconds, including the time to\n"
     "                                connect; 0 is the same as -n\n"
-    "      --max-queue N             fail if N or more contenders already wait\n"
+    "      --max-queue N             fail if N or more contenders are waiting\n"
     "  -q                            print nothing if others hold the lock\n"
     "  -E, --conflict-exit-code N    exit status if the lock was not obtained;\n"
     "                                default 1\n"

@@ -189,7 +189,7 @@ int once_end(struct held *h, int status)
     }
     h->lost = zkr_ticket_valid_for_ms(h->grant.ticket) == 0;
     return cli_fail(h->lost ? CLI_LOST : CLI_INTERNAL,
-                    "the command succeeded, but the success may not be recorded at "
+                    "the command succeeded, but the success might not be recorded at "
                     "%.1000s: %s; the command may run again within the period",
                     h->path, zkr_last_error()->message);
 }

@@ -215,7 +215,7 @@ static void ask_peer(struct peer *p, const char *host, const char *port, bool tl
     enum { PATIENCE_MS = 2000 };
     int64_t until = clock_now_ms() + PATIENCE_MS;
     if (tls) {
-        p->note = "was not asked, because its port is a TLS port";
+        p->note = "not queried, because its port is a TLS port";
         p->sessions = ask_sessions(host, NULL, until);
         return;
     }

@@ -87,10 +87,12 @@ static int say_late(const struct held *h, bool stays)
     return cli_fail(
         CLI_HELD, "no other candidate has become the leader at %.1000s in time; %s",
         h->path,
-        stays ? "the leader that was asked still leads; a zkr leads until all "
-                "processes of its command have ended, and reports each process that it "
-                "may not signal on its stderr; other programs do not yield"
-              : "candidates of other programs do not yield");
+        stays
+            ? "the leader that got the request is still leading; zkr leads until all "
+              "processes of its command have ended, and reports on its standard error "
+              "each process that it has no permission to signal; other programs do "
+              "not yield"
+            : "candidates of other programs do not yield");
 }
 
 /*
