@@ -57,8 +57,8 @@ typedef struct zkr_survey_entry {
  * @flags  ZKR_SURVEY_… or 0.
  * @out    the result on success; free it with zkr_survey_free().
  *
- * The survey reads entries one after another, so the result is not a snapshot. It leaves out nodes that the client may
- * not read; zkr_survey_denied() returns their number.
+ * The survey reads entries one after another, so the result is not a snapshot. It leaves out nodes that the client has
+ * no permission to read; zkr_survey_denied() returns their number.
  *
  * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (the client has no permission to read @path),
  * ZKR_ETIMEDOUT (after options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended

@@ -499,8 +499,8 @@ class leader_latch
     {
         return milliseconds(zkr_leader_latch_term_valid_for_ms(latch_, fencing_token));
     }
-    /** The time from now for which the latch is guaranteed to lead, in any term. 0 = not certain to lead, or on_loss has
-     * not returned yet. */
+    /** The time from now for which the latch is guaranteed to lead, in any term. 0 = not certain to lead, or on_loss
+     * has not returned yet. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
