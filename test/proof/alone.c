@@ -7,35 +7,125 @@
 
 /* --- moves: the connection and the session --- */
 
-static bool answer(void)
+/* Without a connection: the index of the first request that is lost, or A->count. */
+static int first_lost(void)
 {
-    if (A->count == 0 || (A->connected && alone_news_is_on_its_way())) {
+    int i = 0;
+    while (i < A->count && A->flight[i].next) {
+        i++;
+    }
+    return i;
+}
+
+static bool has_lost(void)
+{
+    return first_lost() < A->count;
+}
+
+/* Claims share lists, so a list may wait for another one, and be sent after later requests. */
+static void let_list_wait(void)
+{
+    const struct sent list = A->flight[0];
+    if (!alone_use->orderly && A->count > 1 && list.asked == LIST && zkp_maybe()) {
+        memmove(A->flight, A->flight + 1, (size_t)(A->count - 1) * sizeof(list));
+        A->flight[A->count - 1] = list;
+    }
+}
+
+/* Remove the request at @i from those in flight. */
+static struct sent take_sent(int i)
+{
+    struct sent sent = A->flight[i];
+    A->count--;
+    memmove(A->flight + i, A->flight + i + 1, (size_t)(A->count - i) * sizeof(sent));
+    memset(&A->flight[A->count], 0, sizeof(sent));
+    sent.next = false;
+    return sent;
+}
+
+/* libzookeeper rejected a request, so its answer comes before those of earlier requests. */
+static bool answer_early(void)
+{
+    int taken = A->connected && !alone_use->orderly ? A->count : 0;
+    if (taken < 2) {
         return false;
     }
-    struct sent sent = A->flight[0];
-    A->count--;
-    memmove(A->flight, A->flight + 1, A->count * sizeof(sent));
-    memset(&A->flight[A->count], 0, sizeof(sent));
-    (A->connected ? alone_answer : alone_on_lost)(sent);
+    alone_on_lost(take_sent(1 + zkp_pick(taken - 1)));
     return true;
 }
 
-/* The first writes on their way are carried out, the next ones will be, the others never. */
+/* The next connection exists, but its credentials are not accepted yet, so the client has no CONNECTED. */
+static bool answer_before_connected(void)
+{
+    if (A->connected || A->count == 0 || !A->flight[0].next ||
+        alone_news_is_on_its_way()) {
+        return false;
+    }
+    alone_up = true;
+    alone_answer(take_sent(0));
+    alone_up = false;
+    return true;
+}
+
+/* Without a connection: the requests that wait for the next one are lost last. */
+static bool lose(void)
+{
+    if (A->count == 0) {
+        return false;
+    }
+    bool all = !has_lost();
+    for (int i = 0; i < A->count && all; i++) {
+        A->flight[i].next = false;
+    }
+    alone_on_lost(take_sent(first_lost()));
+    return true;
+}
+
+static bool answer(void)
+{
+    if (!A->connected) {
+        return lose();
+    }
+    if (A->count == 0 || alone_news_is_on_its_way()) {
+        return false;
+    }
+    let_list_wait();
+    alone_answer(take_sent(0));
+    return true;
+}
+
+/* The number of requests in front that the previous connection did not take. */
+static int count_again(void)
+{
+    int i = 0;
+    while (i < A->count && A->flight[i].again) {
+        i++;
+    }
+    return i;
+}
+
+/*
+ * The server carries out the first writes in flight, carries out the next ones later, and never the others. Requests that
+ * were sent after the connection broke, but before the client knew, go out on the next connection.
+ */
 static bool cut(void)
 {
     if (!A->connected) {
         return false;
     }
     int writes = 0, at = 0;
+    int next = alone_use->orderly ? 0 : zkp_pick(A->count - count_again() + 1);
+    int sent = A->count - next;
     for (int i = 0; i < A->count; i++) {
-        writes += alone_is_write(A->flight[i].asked);
+        writes += i < sent && alone_is_write(A->flight[i].asked);
+        A->flight[i].next = i >= sent;
     }
     int done = zkp_pick(writes + 1), late = zkp_pick(writes - done + 1);
     zkp_say("cut: of %d writes %d are carried out, %d come late", writes, done, late);
     if (done > 0) {
         alone_fence();
     }
-    for (int i = 0; i < A->count; i++) {
+    for (int i = 0; i < sent; i++) {
         enum asked asked = A->flight[i].asked;
         if (!alone_is_write(asked)) {
             continue;
@@ -76,10 +166,14 @@ static bool carry_out_late(void)
 /* Holds are told first, then all. */
 static bool connect(void)
 {
-    if (A->connected || A->count > 0) {
+    if (A->connected || has_lost()) {
         return false;
     }
     A->connected = true;
+    for (int i = 0; i < A->count; i++) {
+        A->flight[i].again = A->flight[i].next;
+        A->flight[i].next = false;
+    }
     zkp_say("connected");
     if (A->begun && A->k.phase == ZKR__HELD && A->k.downgrade == ZKR__SETTLED) {
         alone_tell(ZKR__EV_CONNECTED);
@@ -102,7 +196,8 @@ static bool end_session(void)
     int kept = 0;
     for (int i = 0; i < A->count; i++) {
         if (A->flight[i].asked >= NOTE) {
-            A->flight[kept++] = A->flight[i];
+            A->flight[kept] = A->flight[i];
+            A->flight[kept++].next = false;
         }
     }
     memset(&A->flight[kept], 0, sizeof(A->flight[0]) * (size_t)(A->count - kept));
@@ -282,7 +377,7 @@ static bool before_changes(void)
 
 static bool news_may_come(void)
 {
-    return A->begun && (A->connected || A->count == 0);
+    return A->begun && (A->connected || !has_lost());
 }
 
 static bool own_news(void)
@@ -321,19 +416,26 @@ static bool before_news(void)
     return true;
 }
 
-/* The lease probe looks after the node of a hold. */
+/* The claim does not delete or search for its node. */
+static bool has_node_still(const struct zkr__claim_state *k)
+{
+    return zkr__claim_stage(k) != ZKR__REMOVING && zkr__claim_stage(k) != ZKR__FINDING;
+}
+
+/* The lease probe checks the node of a hold. The hold may have ended when the answer comes. */
 static bool probe(void)
 {
     const struct zkr__claim_state *k = &A->k;
-    if (k->phase != ZKR__HELD || !A->connected || k->unchecked ||
+    bool held = k->phase == ZKR__HELD;
+    if (k->holds == 0 || !A->connected || (held && k->unchecked) ||
         k->downgrade != ZKR__SETTLED || alone_news_is_on_its_way()) {
         return false;
     }
-    if (!alone_is_there()) {
-        alone_tell(ZKR__EV_OWN_GONE);
-        return true;
+    bool gone = held ? !alone_is_there() : zkp_maybe();
+    if (gone && alone_is_there() && has_node_still(k)) {
+        return false;
     }
-    alone_tell(ZKR__EV_OWN_UNCHECKED);
+    alone_tell(gone ? ZKR__EV_OWN_GONE : ZKR__EV_OWN_UNCHECKED);
     return true;
 }
 
@@ -351,7 +453,7 @@ static bool retry(void)
 
 static bool quiet(void)
 {
-    if (!A->quiet) {
+    if (!A->quiet && A->k.phase != ZKR__READY && A->k.own != ZKR__OWN_SEEN) {
         return false;
     }
     A->quiet = false;
@@ -359,14 +461,13 @@ static bool quiet(void)
     return true;
 }
 
-/* After some session timeouts: all is answered by then. */
+/* After some session timeouts, while no request is in flight that renews the watch. */
 static bool unheard(void)
 {
-    bool watches =
-        A->k.phase == ZKR__PARKED
-            ? A->link == WATCHED || A->link == UNREADABLE || A->link == DIRECTORY
-            : A->k.phase == ZKR__HELD && A->k.own == ZKR__OWN_SET;
-    if (!watches || A->count > 0 || alone_news_is_on_its_way()) {
+    bool parked =
+        A->k.phase == ZKR__PARKED && A->link != NEIGHBOUR && A->link != UNLINKED;
+    bool asked = alone_is_asked(AHEAD) || alone_is_asked(LIST);
+    if (!(parked || A->k.phase == ZKR__HELD) || asked || alone_news_is_on_its_way()) {
         return false;
     }
     alone_tell(ZKR__EV_UNHEARD);
@@ -387,9 +488,10 @@ static bool start(void)
     return true;
 }
 
+/* Also the owner of a claim that has failed, and that is leaving for this reason. */
 static bool leave(void)
 {
-    if (!A->begun || A->k.leaving) {
+    if (!A->begun) {
         return false;
     }
     alone_tell(ZKR__EV_LEAVE);
@@ -466,9 +568,36 @@ static bool note(void)
     return true;
 }
 
+/* The creates of all members are sent. Without a connection, the create fails at once. */
+static bool send_unsent(void)
+{
+    if (!A->unsent || A->k.leaving) {
+        return false;
+    }
+    A->unsent = false;
+    if (A->connected) {
+        alone_create();
+    } else {
+        alone_on_lost((struct sent){.asked = CREATE});
+    }
+    return true;
+}
+
+/* The member has left the group, so its create is not sent. */
+static bool drop_unsent(void)
+{
+    if (!A->unsent || !A->k.leaving) {
+        return false;
+    }
+    A->unsent = false;
+    alone_happens(
+        (struct zkr__claim_event){.kind = ZKR__EV_CREATED, .code = ZKR_ENONODE});
+    return true;
+}
+
 static bool all_ready(void)
 {
-    if (A->k.phase != ZKR__READY) {
+    if (A->k.phase != ZKR__READY && (A->k.phase != ZKR__HELD || !alone_use->member)) {
         return false;
     }
     alone_tell(ZKR__EV_ALL_READY);
@@ -487,6 +616,8 @@ enum {
     CONNECT,
     RETRY,
     READY,
+    SEND,
+    DROP,
     BLOCKER,
     LEAVE,
     QUIET,
@@ -504,6 +635,8 @@ static bool (*const moves[])(void) = {
     [CONNECT] = connect,
     [RETRY] = retry,
     [READY] = all_ready,
+    [SEND] = send_unsent,
+    [DROP] = drop_unsent,
     [BLOCKER] = a_blocker_goes,
     [LEAVE] = leave,
     [QUIET] = quiet,
@@ -520,6 +653,8 @@ static bool (*const moves[])(void) = {
     a_blocker_passes_on,
     the_holder_tells,
     told,
+    answer_early,
+    answer_before_connected,
     probe,
     give_up,
     downgrade,
@@ -535,7 +670,7 @@ static void begin(void *state)
     a->k.keeps_place = alone_use->keeps;
     a->k.member = alone_use->member;
     a->k.has_metadata = alone_use->metadata;
-    a->k.next = ZKR__CREATING;
+    a->k.next = alone_use->member ? ZKR__CREATING : ZKR__PAUSED;
 }
 
 static bool move(void *state, int which)
@@ -580,22 +715,23 @@ static int next_calm_move(void)
 {
     const struct zkr__claim_state *k = &A->k;
     bool parked = k->phase == ZKR__PARKED;
-    bool comes = A->connected || A->count == 0;
-    return k->phase == ZKR__GONE             ? -1
-           : !A->begun                       ? START
-           : comes && A->own_news            ? NEWS_OWN
-           : comes && A->ahead_news          ? NEWS_AHEAD
-           : comes && A->before_news         ? NEWS_BEFORE
-           : A->lates > 0                    ? LATE
-           : A->count > 0                    ? ANSWER
-           : !A->connected                   ? CONNECT
-           : A->retry                        ? RETRY
-           : k->phase == ZKR__READY          ? READY
-           : k->phase == ZKR__HELD           ? LEAVE
-           : parked && alone_nodes() != 0    ? BLOCKER
-           : parked && A->quiet              ? QUIET
-           : parked && A->link == UNREADABLE ? UNHEARD
-                                             : -1;
+    bool comes = A->connected || !has_lost();
+    return k->phase == ZKR__GONE                   ? -1
+           : !A->begun                             ? START
+           : comes && A->own_news                  ? NEWS_OWN
+           : comes && A->ahead_news                ? NEWS_AHEAD
+           : comes && A->before_news               ? NEWS_BEFORE
+           : A->lates > 0                          ? LATE
+           : A->count > 0 && comes == A->connected ? ANSWER
+           : !A->connected                         ? CONNECT
+           : A->unsent                             ? (k->leaving ? DROP : SEND)
+           : A->retry                              ? RETRY
+           : k->phase == ZKR__READY                ? READY
+           : k->phase == ZKR__HELD                 ? LEAVE
+           : parked && alone_nodes() != 0          ? BLOCKER
+           : parked && A->quiet                    ? QUIET
+           : parked && A->link == UNREADABLE       ? UNHEARD
+                                                   : -1;
 }
 
 static bool calm(void *state)

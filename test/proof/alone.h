@@ -6,8 +6,10 @@
  * claim is at the server, and which of the nodes ahead of it are. Requests are answered in their order, each with any
  * answer that a server can give in this truth, or refused for want of memory or of permission. A connection may end at any
  * moment: of the writes under way some are carried out then, some later, until the server takes the next write, and the
- * others never, and no answer tells which. Nodes may be deleted, replaced and written to by hand at any moment. The
- * session may end, the lease may be short or over, the owner may let go, and timers fire, whenever they can.
+ * others never, and no answer tells which. Requests that are sent after the connection broke go out on the next one, which
+ * may answer them before the claim is told of it. A list may wait for a list of another claim. Nodes may be deleted,
+ * replaced and written to by hand at any moment. The session may end, the lease may be short or over, the owner may let
+ * go, and timers fire, whenever they can.
  *
  * Counters are cut off where the step stops looking: three quick retries, then pauses.
  */
@@ -32,6 +34,7 @@ struct zkp_use {
     bool wishes;   /* people ask it to let go */
     bool metadata; /* the hold writes into its node */
     bool nearby;   /* nodes ahead are of processes that tell of their releases */
+    bool orderly;  /* requests are sent at once, and answered in order or lost */
 };
 
 const struct zkp_model *zkp_alone(const struct zkp_use *use);

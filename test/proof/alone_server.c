@@ -71,12 +71,14 @@ void alone_change_own(enum news news)
     }
 }
 
-static const int refusals[] = {ZKR_EAUTH, ZKR_EZK(-127), ZKR_ENOMEM};
+/* No permission; too busy; no memory; a quota, for any error that a retry does not end; not sent. */
+static const int refusals[] = {ZKR_EAUTH, ZKR_EZK(-127), ZKR_ENOMEM, ZKR_EZK(-125),
+                               ZKR_ECONNLOSS};
 
 /* ZKR_OK, or another answer that is possible in any case. */
 static int refuse(void)
 {
-    int which = zkp_pick(4);
+    int which = zkp_pick(6);
     return which == 0 ? ZKR_OK : refusals[which - 1];
 }
 
@@ -94,9 +96,13 @@ int alone_first_of(unsigned set)
 /* The verdict of a rule on the blockers that are @seen; a writer that blocks may go on as a reader. */
 static void judge(struct zkr__claim_event *e, unsigned seen)
 {
+    enum { FITS, FOREIGN, FULL };
+    int queue = zkp_pick(seen == 0 ? FULL : FULL + 1);
+    e->foreign = queue == FOREIGN; /* a recipe of another program is there */
+    e->full = queue == FULL;
     e->granted = seen == 0;
     e->once = alone_use->once;
-    if (e->granted || e->once) {
+    if (!zkr__event_waits(e)) {
         return;
     }
     if (alone_use->children) {
@@ -109,7 +115,7 @@ static void judge(struct zkr__claim_event *e, unsigned seen)
     bool node = A->near != at + 1;
     e->same = A->k.phase == ZKR__PARKED && A->link != NEIGHBOUR && A->ahead == at;
     e->wait = node ? ZKR__WAIT_NODE : ZKR__WAIT_NEIGHBOUR;
-    e->near = alone_use->nearby && node && zkp_maybe();
+    e->near = (alone_use->nearby || alone_use->member) && node && zkp_maybe();
     e->ahead = A->k.ahead != INT64_MAX && at <= A->last ? 1 : 0;
     e->then = alone && !writer            ? ZKR__THEN_OURS
               : alone || zkp_pick(2) == 0 ? ZKR__THEN_OURS_IF_HELD
@@ -148,7 +154,7 @@ static void stand(const struct zkr__claim_event *e, unsigned seen, bool watching
 
 static void answer_list(struct sent sent, struct zkr__claim_event e, unsigned seen)
 {
-    bool told = e.code == ZKR_OK && !e.granted && !e.once && e.found;
+    bool told = e.code == ZKR_OK && e.found && zkr__event_waits(&e);
     if (told) { /* a request for these goes out in the step */
         int at = alone_first_of(seen);
         if (e.look == ZKR__BEHIND_MORE || e.look == ZKR__BEHIND_TWO) {
@@ -232,7 +238,9 @@ static void on_list(struct sent sent)
             A->reads = A->node == READER; /* found by its GUID, for the next time */
         }
     }
-    if (e.found && A->k.phase != ZKR__LOOKING) {
+    if (e.code == ZKR_OK && A->k.phase == ZKR__LOOKING) {
+        e.foreign = zkp_maybe();
+    } else if (e.found) {
         judge(&e, seen);
         e.ours = A->k.own == ZKR__OWN_UNPROVED && alone_is_ours() && zkp_maybe();
     }
@@ -374,12 +382,16 @@ static void on_note(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_NOTED, .code = refuse()};
     alone_fence();
-    e.refused = e.code == ZKR_EAUTH;
+    e.refused =
+        e.code != ZKR_OK && zkp_maybe(); /* else because of the node of another claim */
     if (e.code == ZKR_OK && !alone_is_there()) {
         e.kind = ZKR__EV_OWN_GONE;
     } else if (e.code == ZKR_OK && A->wish != 0) {
         e.code = ZKR_EZK(-103);
         e.refused = true;
+    } else if (e.code == ZKR_OK && zkp_maybe()) {
+        e.code = zkp_maybe() ? ZKR_ENONODE
+                             : ZKR_EZK(-103); /* because of the node of another claim */
     } else if (e.code == ZKR_OK) {
         alone_change_own(HAS_CHANGED);
     }

@@ -7,6 +7,7 @@
 
 struct alone *A;
 const struct zkp_use *alone_use;
+bool alone_up;
 
 /* --- what behaves equally --- */
 
@@ -114,11 +115,14 @@ bool alone_is_asked(enum asked asked)
 
 void alone_ask(enum asked asked)
 {
-    must(A->connected, "asked without a connection");
-    /* Whose the node is may be asked by a refused get, and by a probe that was
-   * refused meanwhile. */
+    /* An answer before CONNECTED may ask for more. The client does not send that, so it is lost. */
+    must(A->connected || alone_up, "asked without a connection");
+    /*
+     * A refused get and a refused probe may both ask who owns the node. If the node is gone and a write that deletes it is
+     * in flight, a timer and the next connection may get the node again.
+     */
     bool is_gone = asked == OWN && A->k.departure == ZKR__DEPARTS_AND_GONE;
-    must(count_asked(asked) <= (asked == OWNER || is_gone), "asked twice");
+    must(count_asked(asked) <= (is_gone ? 4 : asked == OWNER), "asked twice");
     must(A->count < FLIGHT_MAX, "too much is asked");
     if (A->count < FLIGHT_MAX) {
         A->flight[A->count++] =
@@ -166,6 +170,7 @@ static void settle(void)
         A->before_watch = false;
         A->before_news = NO_NEWS;
     }
+    A->unsent = A->unsent && A->k.phase == ZKR__CREATING;
 }
 
 /* @k: at the end of the step. */
@@ -185,10 +190,11 @@ static void check_grant(void)
         must(A->alive == 0, "held before others");
         bool by_client =
             e->kind == ZKR__EV_AHEAD_RELEASED || e->kind == ZKR__EV_ALL_READY;
-        must(A->connected || by_client, "held without a connection");
+        must(A->connected || alone_up || by_client, "held without a connection");
         /* News of another process comes in no order: another client may have deleted our node, and the event may be on its way. */
         bool told = e->kind == ZKR__EV_AHEAD_TOLD && A->own_news;
-        bool knows = A->connected && e->kind != ZKR__EV_ALL_READY && !told;
+        bool knows =
+            (A->connected || alone_up) && e->kind != ZKR__EV_ALL_READY && !told;
         must(alone_is_there() || !knows, "held without a node");
         /* A list and a check know no owner. Just before them the node was made, or seen, or the list proves it. */
         bool first = e->kind == ZKR__EV_LISTED && !A->listed_later;
@@ -214,6 +220,14 @@ static void create(void)
 {
     A->reads = A->own_watch = A->listed_later = false;
     A->own_news = NO_NEWS;
+    A->unsent = alone_use->member && zkp_maybe();
+    if (!A->unsent) {
+        alone_create();
+    }
+}
+
+void alone_create(void)
+{
     alone_ask(CREATE);
     A->bare = !alone_use->member && !A->k.watch_children && zkp_maybe();
     if (!A->bare) {

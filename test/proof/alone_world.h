@@ -31,9 +31,11 @@ enum asked {
 
 struct sent {
     uint8_t asked;
-    uint8_t at;    /* AHEAD, BEFORE: of the blocker */
-    bool past;     /* of an earlier round: its answer is dropped */
-    bool watching; /* LIST: with a watch */
+    uint8_t at;        /* AHEAD, BEFORE: of the blocker */
+    bool past;         /* of an earlier round: its answer is dropped */
+    bool watching : 1; /* LIST: with a watch */
+    bool next : 1;     /* without a connection: it goes out on the next one */
+    bool again : 1;    /* it has gone out on this connection, the next one */
 };
 
 /* What stands under the name of our node, or under the other name that it has in a downgrade. */
@@ -53,6 +55,7 @@ struct alone {
     bool begun, connected, directory;
     bool retry, quiet; /* timers */
     bool bare;         /* no list went out with the create */
+    bool unsent;       /* a member: its create waits for those of the others */
     uint8_t node;
     bool reads; /* the claim knows its node by the name of a reader's */
     bool own_watch;
@@ -74,6 +77,8 @@ struct alone {
 
 extern const struct zkp_use *alone_use;
 extern struct alone *A;
+/* A server answers, although the client has no CONNECTED. */
+extern bool alone_up;
 
 /* --- alone_step.c --- */
 
@@ -83,6 +88,8 @@ void alone_cap(struct zkr__claim_state *k);
 void alone_happens(struct zkr__claim_event e);
 void alone_tell(enum zkr__event_kind kind);
 void alone_ask(enum asked asked);
+/* Send the create, and a list after it. */
+void alone_create(void);
 bool alone_is_asked(enum asked asked);
 bool alone_is_write(enum asked asked);
 /* The client heeds what happens to its node. */

@@ -15,14 +15,21 @@ static const struct zkp_use uses[] = {
     {.name = "a mutex behind two", .quick = true, .ahead = 2},
     {.name = "a mutex that hears news", .ahead = 2, .nearby = true},
     {.name = "a try", .quick = true, .once = true},
-    {.name = "a node that is kept", .quick = true, .kept = true},
-    {.name = "a permit", .quick = true, .children = true},
+    {.name = "a try of a member", .quick = true, .once = true, .member = true},
+    {.name = "a node that is kept", .kept = true},
+    {.name = "a permit", .children = true},
     {.name = "a member", .quick = true, .member = true},
     {.name = "a member for permits", .quick = true, .member = true, .children = true},
-    {.name = "a latch", .quick = true, .keeps = true},
+    {.name = "a member that is asked", .member = true, .wishes = true},
+    {.name = "a latch", .keeps = true},
+    {.name = "a latch that is asked", .keeps = true, .wishes = true},
     {.name = "wishes and metadata", .wishes = true, .metadata = true},
-    {.name = "writes", .writes = 2},
-    {.name = "writes and a downgrade", .writes = 1, .downgrades = true},
+    {.name = "a write", .writes = 1},
+    {.name = "writes", .writes = 2, .orderly = true},
+    {.name = "writes and a downgrade",
+     .writes = 1,
+     .downgrades = true,
+     .orderly = true},
     {.name = "wishes and a downgrade", .wishes = true, .downgrades = true},
 };
 
@@ -93,7 +100,7 @@ static void head(const char *of)
 
 static void explore(const struct zkp_model *model, unsigned faults)
 {
-    enum { MOST = 40000000 };
+    enum { MOST = 60000000 };
     struct zkp_result r = zkp_explore(model, MOST);
     printf("%-28s %6.0u %10llu %10llu %5u %7.1f\n", model->name, faults,
            (unsigned long long)r.states, (unsigned long long)r.steps, r.depth,
