@@ -57,7 +57,7 @@ static void catch_signals(void)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-/* Those that have to take effect, and have not yet. */
+/* Returns the kinds of faults that must take effect and have not done so yet. */
 static zkc_kinds missing(const struct run *run)
 {
     return zkc_is_each_expected(&run->expected)

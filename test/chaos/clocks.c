@@ -282,7 +282,7 @@ static bool strike(struct run *run, uint64_t *random, int struck[LANES])
     return true;
 }
 
-/* Who was stopped goes on as soon as the next one holds. */
+/* The stopped holders continue as soon as the next contender holds. */
 static bool wait_next(struct run *run, const int struck[LANES])
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;

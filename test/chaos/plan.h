@@ -64,7 +64,7 @@ typedef struct zkc_fault {
 /** Kinds of faults, each a bit. */
 typedef uint64_t zkc_kinds;
 
-/** Those of a run that is not told which. */
+/** The kinds of faults in a run without --nemesis. */
 enum { ZKC_USUAL_KINDS = ZKC_RECONFIGURED };
 #define ZKC_USUAL (((zkc_kinds)1 << ZKC_USUAL_KINDS) - 1)
 

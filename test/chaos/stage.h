@@ -20,7 +20,7 @@
  * again. Used from one thread.
  */
 
-/* Who may do anything at the servers, by scheme "digest". */
+/* The credentials of the super user of the servers, for scheme "digest". */
 #define ZKC_SUPER "super:chaos"
 
 enum { ZKC_SERVERS = 3, ZKC_PROXIED = 3, ZKC_PLACES = 2 };
