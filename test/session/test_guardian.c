@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -272,6 +273,90 @@ ZKT_CASE(a_forked_child_has_a_guardian_of_its_own)
     assert_int_not_equal(atomic_load(&h->other), guardian_of(pid));
     stays_held();
     kill_and_free(pid);
+}
+
+/* --- a process that dies before its guardian has started --- */
+
+/* The guardian starts when the shell command @until, in which $PPID is the holder, has succeeded. */
+static void start_guardians_late(const char *until)
+{
+    static char script[64] = "/tmp/zkr-late-XXXXXX";
+    int fd = mkstemp(script);
+    assert_true(fd >= 0);
+    assert_true(dprintf(fd, "#!/bin/sh\nuntil %s; do :; done\nexec '%s'\n", until,
+                        getenv("ZKR_GUARDIAN_PATH")) > 0);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    assert_int_equal(close(fd), 0);
+    (void)setenv("ZKR_GUARDIAN_PATH", script, 1);
+}
+
+static void forget_late_guardians(void)
+{
+    (void)unlink(getenv("ZKR_GUARDIAN_PATH"));
+}
+
+/*
+ * The kernel needs a tenth of a second for the end of this process: the last thread unmaps much memory. The calling
+ * thread has a file of its own to free, so that it ends after the others have begun to, but before the last.
+ */
+static void end_slowly(void)
+{
+    enum { MAPS = 2048, BYTES = 4 << 20, OWN_BYTES = 128 << 20 };
+    int fd = memfd_create("much", MFD_CLOEXEC);
+    assert_int_equal(ftruncate(fd, BYTES), 0);
+    for (int i = 0; i < MAPS; i++) {
+        assert_true(mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                         fd, 0) != MAP_FAILED);
+    }
+    assert_int_equal(unshare(CLONE_FILES), 0);
+    assert_int_equal(fallocate(memfd_create("own", MFD_CLOEXEC), 0, 0, OWN_BYTES), 0);
+}
+
+/* Holds before its guardian has started, as the leader of a process group in which another process stays. */
+static int hold_before_the_guardian(void *arg)
+{
+    struct holder *h = arg;
+    zkr_mutex *m = NULL;
+    assert_int_equal(setpgid(0, 0), 0);
+    if (fork() == 0) {
+        ZKT_EVENTUALLY(atomic_load(&h->done), PATIENCE_MS);
+        _exit(0);
+    }
+    ZKT_MUST(
+        zkr_mutex_create(&m, open_guarded(h->hosts, ZKR_GUARDIAN_TRY), h->path, NULL));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    end_slowly();
+    atomic_store(&h->holds, 1);
+    for (;;) {
+        zkt_sleep_ms(2);
+    }
+}
+
+/* Of which threads remain when the first has ended is not known, so this is done several times. */
+static void die_before_the_guardian(const char *until, int times)
+{
+    start_guardians_late(until);
+    for (int i = 0; i < times; i++) {
+        struct holder *h = zkt_shared(sizeof(*h));
+        (void)snprintf(h->hosts, sizeof(h->hosts), "%s", zkt_servers());
+        (void)snprintf(h->path, sizeof(h->path), "%s", zkt_path());
+        pid_t pid = zkt_fork(hold_before_the_guardian, h);
+        ZKT_EVENTUALLY(atomic_load(&h->holds) > 0, PATIENCE_MS);
+        kill_and_free(pid);
+        atomic_store(&h->done, true);
+    }
+    forget_late_guardians();
+}
+
+ZKT_CASE(a_guardian_that_starts_while_the_process_dies_waits_for_its_end)
+{
+    die_before_the_guardian(
+        "read -r _ _ _ parent _ </proc/$$/stat; [ \"$parent\" != $PPID ]", 6);
+}
+
+ZKT_CASE(a_guardian_that_starts_after_the_end_of_the_process_knows_it)
+{
+    die_before_the_guardian("[ ! -e /proc/$PPID ]", 1);
 }
 
 /* --- what is no end --- */

@@ -76,42 +76,33 @@ static void answer(enum zkr__guardian_kind kind, int64_t value)
     (void)send(ZKR__GUARDIAN_FD, &record, sizeof(record), MSG_NOSIGNAL);
 }
 
-enum sight { SIGHT_NONE, SIGHT_ALIVE, SIGHT_DEAD };
-
-static bool has_ended(int process)
-{
-    struct pollfd p = {.fd = process, .events = POLLIN};
-    return poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
-}
-
-/* Refuse to watch, because the process with this number is not the parent, or cannot be watched. */
-static enum sight look_away(int error)
+/* Refuse to watch. The parent may be alive, so no session is ended. */
+static _Noreturn void refuse(int error)
 {
     answer(ZKR__GUARDIAN_REFUSES, error);
-    return SIGHT_NONE;
+    _exit(1);
 }
 
 /*
- * The kernel reports which process created the socket pair. If that process is still the guardian's parent when its
- * pidfd is open, the pidfd refers to the parent, and not to a later process with the same number. If the parent died
- * earlier, its number is free, or belongs to a process that has ended. The guardian does not watch a living process
- * that is not its parent.
+ * Returns the pidfd of the parent, or -1 if the parent is dead. The kernel reports which process created the socket
+ * pair. If a later process has its number, the parent is dead already, so the end of that process proves the parent's
+ * death too. getppid() proves nothing: a dying process loses its children before its pidfd reports the end. If the
+ * number has become that of a thread, or of a process group whose leader is gone, pidfd_open() fails with EINVAL or, on
+ * newer kernels, ENOENT.
  */
-static enum sight watch_parent(int *parent)
+static int watch_parent(void)
 {
     struct ucred maker;
     socklen_t size = sizeof(maker);
     if (getsockopt(ZKR__GUARDIAN_FD, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0 ||
         maker.pid <= 0) {
-        return look_away(ZKR__GUARDIAN_NO_PARENT);
+        refuse(ZKR__GUARDIAN_NO_PARENT);
     }
-    *parent = (int)syscall(SYS_pidfd_open, maker.pid, 0);
-    if (*parent < 0) {
-        return errno == ESRCH ? SIGHT_DEAD : look_away(errno);
+    int parent = (int)syscall(SYS_pidfd_open, maker.pid, 0);
+    if (parent < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT) {
+        refuse(errno);
     }
-    return getppid() == maker.pid ? SIGHT_ALIVE
-           : has_ended(*parent)   ? SIGHT_DEAD
-                                  : look_away(ZKR__GUARDIAN_NO_PARENT);
+    return parent;
 }
 
 /* --- the parent's records --- */
@@ -233,7 +224,7 @@ static void await_end(int parent, struct wards *w)
 int main(void)
 {
     struct wards w = {NULL, NULL, NULL};
-    int type = 0, parent = -1;
+    int type = 0;
     socklen_t size = sizeof(type);
     if (getsockopt(ZKR__GUARDIAN_FD, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
         type != SOCK_SEQPACKET) {
@@ -245,17 +236,13 @@ int main(void)
     ignore_signals();
     close_others();
     hide();
-    switch (watch_parent(&parent)) {
-    case SIGHT_NONE:
-        return 1;
-    case SIGHT_ALIVE:
+    const int parent = watch_parent();
+    if (parent >= 0) {
         answer(ZKR__GUARDIAN_READY, 0);
         await_end(parent, &w);
-        break;
-    case SIGHT_DEAD:
+    } else {
         while (hear(&w) == HEARD_RECORD) {
         }
-        break;
     }
     end_sessions(&w, now_ms() + wards_longest_ms(&w));
     _exit(0);
