@@ -319,8 +319,8 @@ tests() { # BUILD_DIR
     return "$failed"
 }
 
-# Runs three recipes, the death of the leader, and the pods, within a minute. A cluster of ./run cluster up may run
-# meanwhile.
+# Tests three recipes, the death of the leader, and the pods, within a minute. A cluster started by ./run cluster up may
+# run at the same time.
 some_tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -R '^recipes\.(mutex|semaphore|leader_latch)$' || failed=1

@@ -63,7 +63,7 @@ typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
  * Opens a ZooKeeper handle, for TLS, SASL or other initialisation that only the application knows. The client calls it
  * on the service thread for each new session, and again if a handle gets no session within two session timeouts (at
  * least 5 s). @servers is a list of numeric addresses. The number of addresses is always odd, and an address may be
- * listed twice, because libzookeeper does not try all addresses of an even list.
+ * listed twice, because libzookeeper does not try all addresses if their number is even.
  *
  * The function must call a variant of zookeeper_init with exactly these arguments and no client id. It returns the
  * handle, which then belongs to the client, or NULL with errno set. It may wait for the handle to connect, but this
@@ -140,7 +140,8 @@ typedef struct zkr_client_options {
     zkr_open_handle_fn open_handle; /**< NULL = zookeeper_init() */
     void *open_handle_ctx;
     /**
-     * tickTime of the servers. If you set it, the lease lasts longer with fewer probes. Default: half the session
+     * tickTime of the servers. If you set it, the lease lasts longer. With a short tick, the client sends more
+     * probes. Default: half the session
      * timeout, the longest possible tick unless minSessionTimeout is set. session_timeout_ms must be at least two
      * ticks.
      */

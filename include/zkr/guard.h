@@ -24,9 +24,9 @@ extern "C" {
  *
  * Make @op the first operation of your own zoo_multi() or zoo_amulti(), on any handle with the same chroot. Once the
  * hold is over, the whole multi fails with ZNONODE, whatever the clocks show. Wait for the answer of the multi before
- * you release, because after the release the next thread of the same client holds at once, while the servers still
- * delete the node of this hold. With options.keep_ms, the node outlives the hold, and the check fails only after the
- * lock has left the client.
+ * you release, because after the release, the next thread of the same client holds the lock at once, while the
+ * servers are still deleting the node of this hold. With options.keep_ms, the node outlives the hold, and the check
+ * fails only after the lock has left the client.
  *
  * @m   borrowed.
  * @op  filled on success. It points to a path that lives until the calling thread releases
@@ -105,9 +105,9 @@ ZKR_API int zkr_mutex_multi(zkr_mutex *m,
  *
  * @m, @count, @ops, @results, @timeout_ms  as in zkr_mutex_multi().
  *
- * Returns as zkr_mutex_multi(), and ZKR_ESTATE also if @m is held more than once. @m is released after ZKR_OK, after
- * ZKR_ESESSION, after ZKR_ECLOSED, and if the outcome is unknown; in the last case, the client deletes the node in the
- * background. After any other code, @m is held as before.
+ * Returns the codes of zkr_mutex_multi(), and ZKR_ESTATE also if @m is held more than once. @m is released after
+ * ZKR_OK, after ZKR_ESESSION, after ZKR_ECLOSED, and if the outcome is unknown; in the last case, the client deletes
+ * the node in the background. After any other code, @m is held as before.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.
@@ -125,9 +125,9 @@ ZKR_API int zkr_mutex_release_multi(zkr_mutex *m,
  * zkr_mutex_multi() for a ticket.
  *
  * @t                                   borrowed; do not destroy it before this returns.
- * @count, @ops, @results, @timeout_ms  as there.
+ * @count, @ops, @results, @timeout_ms  as in zkr_mutex_multi().
  *
- * Returns as zkr_mutex_multi(), but ZKR_ESTATE if @t is not held.
+ * Returns the codes of zkr_mutex_multi(), but ZKR_ESTATE if @t is not held.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once; the writes happen in the order of the calls.
@@ -145,9 +145,9 @@ ZKR_API int zkr_ticket_multi(zkr_ticket *t,
  * zkr_mutex_release_multi() for a ticket. The ticket must still be destroyed.
  *
  * @t                                   borrowed; do not destroy it before this returns.
- * @count, @ops, @results, @timeout_ms  as there.
+ * @count, @ops, @results, @timeout_ms  as in zkr_mutex_release_multi().
  *
- * Returns as zkr_mutex_release_multi(), but ZKR_ESTATE if @t is not held.
+ * Returns the codes of zkr_mutex_release_multi(), but ZKR_ESTATE if @t is not held.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any.

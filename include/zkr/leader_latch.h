@@ -150,7 +150,8 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  * @l  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (already a candidate; in a forked child), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ELIMIT
- * (the client has too many nodes or watches; see ticket.h). State, await and on_failed report errors of servers later.
+ * (the client has too many nodes or watches; see ticket.h). zkr_leader_latch_state(), zkr_leader_latch_await() and
+ * on_failed report server errors later.
  *
  * Blocks:   no; needs no connection.
  * Threads:  any.
@@ -225,7 +226,7 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  *
  * @l  borrowed.
  *
- * Returns true if it does. The result is false from the end of the lease on, when the leader's work must have stopped.
+ * Returns true if it is. The result is false from the end of the lease on, when the leader's work must have stopped.
  * It is also false before on_loss of an earlier term has returned, for NULL, and in a forked child. The result may turn
  * true again in the same term: if a late answer renews the lease before on_loss is called, and with
  * step_down_when_suspended after a reconnect in the same session. Without that option, a term is over for good once

@@ -116,7 +116,7 @@ ZKR_API int zkr_leader_selector_create(zkr_leader_selector **out,
  * @s  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (already started; a stop that timed out has not ended; in a forked child), ZKR_ESYS or
- * ZKR_ENOMEM (no thread), ZKR_EINVAL. State and on_failed report errors of servers later.
+ * ZKR_ENOMEM (no thread), ZKR_EINVAL. zkr_leader_selector_state() and on_failed report server errors later.
  *
  * Blocks:   no; needs no connection.
  * Threads:  any; starts one thread, which runs until stopped.
@@ -194,7 +194,7 @@ ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
  *
  * @s  borrowed.
  *
- * Returns true if it does; false also for NULL and in a forked child.
+ * Returns true if it is; false also for NULL and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a cached state.
@@ -275,7 +275,7 @@ ZKR_API int zkr_leader_selector_destroy(zkr_leader_selector *s);
 ZKR_API int zkr_leadership_wait(zkr_leadership *lead, int64_t timeout_ms);
 
 /**
- * The remaining lease: the time for which the leadership of this round is sure. See zkr_client_valid_for_ms().
+ * The remaining lease: the time for which the selector is certain to lead in this round. See zkr_client_valid_for_ms().
  *
  * @lead  borrowed.
  *

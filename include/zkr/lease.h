@@ -91,7 +91,7 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   at a restart, because the lease is derived from zkr_client_session_timeout_ms().
  * - The client's server is not an observer that another observer or a follower serves (observerMasterPort).
  * - The leader's thread that pings the servers is never late by 3 % of a tick while the leader's other threads run.
- *   Unless options.server_tick_ms is set, a longer delay is harmless, up to 0.265 of the session timeout less half a
+ *   Unless options.server_tick_ms is set, a longer delay is harmless, up to 0.265 of the session timeout minus half a
  *   tick: 1.6 seconds for a session timeout of 10 seconds and a tick of 2 seconds.
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
  * - The servers do not time sessions by the wall clock, as ClickHouse Keeper and RaftKeeper do.
@@ -104,8 +104,9 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   shorter. If it ends earlier than valid_for has promised, the client abandons the session with all its holds, and
  *   keeps the nodes until the promised time. The nodes remain that long only if the session is never disconnected for
  *   as long as the new timeout.
- * - Until three writes have been answered, the last a quarter of the session timeout after the first, a single write
- *   gives a lease of 0.4 of the timeout, as a stopgap. The stopgap also assumes that neither this process nor its
+ * - The lease normally rests on three answered writes, of which the last was sent at least a quarter of the session
+ *   timeout after the first. Before that, a single answered write gives a lease of 0.4 of the session timeout, as a
+ *   stopgap. The stopgap also assumes that neither this process nor its
  *   connection was stalled right before, and that the servers' pings were not delayed. options.lease_no_stopgap turns
  *   the stopgap off.
  *
@@ -126,7 +127,7 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *
  * @c  borrowed.
  *
- * Returns milliseconds; 0 = not sure now; ZKR_UNKNOWN = probes are turned off.
+ * Returns milliseconds; 0 = not certain now; ZKR_UNKNOWN = probes are turned off.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  0 from the end of the session on.

@@ -48,7 +48,7 @@ typedef struct zkr_lost {
      * client is connected, a value far above the usual round trip means that the quorum is lost or the server hangs.
      */
     int64_t silent_ms;
-    /** Time from the loss of the connection to the loss; 0 = connected. */
+    /** Time from the disconnection to the loss of the hold; 0 = connected. */
     int64_t disconnected_ms;
     /**
      * Time for which this process did not run although its service thread was due: a signal or a debugger stopped it,

@@ -34,7 +34,7 @@
  * through it, otherwise at the next release. The waiting threads and tickets of this client then join the queue behind
  * that contender. The client also deletes the node after a revocation, and keep_ms after the first release, even if its
  * threads are busy; the first waiter then creates a new node. zkr_mutex_release_multi() always deletes the node. A
- * mutex that other clients wanted within the last second is not kept. A try without a connection fails as without the
+ * mutex that other clients wanted within the last second is not kept. A try without a connection fails, even with the
  * option.
  *
  * Keeping has these drawbacks:
@@ -263,7 +263,7 @@ ZKR_API int zkr_mutex_cancel(zkr_mutex *m);
  *
  * @m  borrowed.
  *
- * Returns true if it does; false also if the hold is lost or in doubt, for NULL, and in a forked child.
+ * Returns true if it is; false also if the hold is lost or in doubt, for NULL, and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a cached state.
@@ -277,7 +277,7 @@ ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
  *
  * @m  borrowed.
  *
- * Returns as zkr_mutex_is_held().
+ * Returns the same codes as zkr_mutex_is_held().
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -342,7 +342,7 @@ ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
  * @m     borrowed.
  * @pass  filled on success.
  *
- * Returns as zkr_mutex_fencing_token().
+ * Returns the same codes as zkr_mutex_fencing_token().
  *
  * Blocks:   no.   Threads:  the owner.
  * Cost:     no request.
@@ -426,12 +426,12 @@ ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
  *
  * @m  borrowed; need not be held, and may be held by the caller.
  *
- * The function sets the data of the first node in the queue to `__REVOKE__`. If the first node is a reader, it sets the
- * data of all readers that hold the lock. The holder decides what to do. This library calls options.on_revoke, Curator
- * calls the listener of makeRevocable(), and other clients do not notice the request. Waiting contenders are not
- * notified, but a contender that is granted the lock during the request is notified when it holds the lock. A holder
- * that uses this library restores its owner text when it notices the request, with or without on_revoke. Use
- * zkr_mutex_watch() to find out when the holder has left.
+ * The function sets the data of the first node in the queue to `__REVOKE__`. If the first node is a reader, the
+ * function sets the data of all readers that hold the lock. The holder decides what to do. This library calls
+ * options.on_revoke, Curator calls the listener of makeRevocable(), and other clients do not notice the request.
+ * Waiting contenders are not notified, but a contender that is granted the lock during the request is notified when it
+ * holds the lock. A holder that uses this library restores its owner text when it notices the request, with or without
+ * on_revoke. Use zkr_mutex_watch() to find out when the holder has left.
  *
  * Leader latches get no request, because a write to the leader's node would make Curator's candidates behind it miss
  * their turn. Holders of other recipes are not asked, because they would not understand the request. Holders whose

@@ -9,9 +9,9 @@
  * therefore hold the lock together, a writer holds it alone, and later readers do not overtake a waiting writer.
  *
  * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. All functions of
- * zkr/mutex.h, zkr/guard.h and zkr/ticket.h work on both sides. If these headers say that another contender holds the
- * lock, a side is blocked by another contender. A side belongs to its lock: zkr_mutex_destroy() on a side fails with
- * ZKR_ESTATE.
+ * zkr/mutex.h, zkr/guard.h and zkr/ticket.h work on both sides. Where these headers say that another contender holds
+ * the lock, it means here that another contender blocks the side. A side belongs to its lock: zkr_mutex_destroy() on a
+ * side fails with ZKR_ESTATE.
  *
  * **Both at once.** Each side is re-entrant: a reader may acquire the read lock again while a writer waits. A thread
  * that holds the write lock may also acquire the read lock, at once and at no cost. While it holds both sides, they are
@@ -24,9 +24,10 @@
  * **Downgrade.** When a thread that holds both sides releases the write lock for the last time, it remains a reader,
  * and no writer can hold in between. One transaction checks the WRIT node, creates the READ node with the same number,
  * and deletes the WRIT node. The release does not wait for this transaction, not even with options.wait_on_release. The
- * client sends the transaction only while the hold is sure, and repeats it within the session if the connection breaks.
- * From then on, zkr_mutex_node() returns the READ node. The fencing token remains that of the writer, which is lower
- * than the token of any writer in the queue. (The entry in zkr_mutex_contenders() has the czxid of the READ node.)
+ * client sends the transaction only while the hold is certain, and repeats it within the session if the connection
+ * breaks. From then on, zkr_mutex_node() returns the READ node. The fencing token remains that of the writer, which is
+ * lower than the token of any writer in the queue. (The entry in zkr_mutex_contenders() has the czxid of the READ
+ * node.)
  *
  * If the servers refuse the transaction, for example because of a quota, the client logs this, the WRIT node remains,
  * and others wait for it as for a writer. zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both
@@ -140,7 +141,7 @@ ZKR_API zkr_mutex *zkr_rwlock_reader(zkr_rwlock *l);
  *
  * @l  borrowed.
  *
- * Returns as zkr_rwlock_reader().
+ * Returns the same codes as zkr_rwlock_reader().
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

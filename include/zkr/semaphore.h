@@ -16,9 +16,9 @@
  *
  * **Fairness.** The order is first come, first served, whatever the number of permits. Contenders that want few permits
  * do not overtake one that waits for many, and a contender that wants more than the current maximum keeps all others
- * waiting. If others wait, the time at which a contender joins the queue counts. While the path is missing, initially
- * or after the servers have removed it, a later request of another client may be served first. Requests of one client
- * keep their order even in this case.
+ * waiting. If others wait, contenders are served in the order in which they joined the queue. While the path is
+ * missing, initially or after the servers have removed it, a later request of another client may be served first.
+ * Requests of one client keep their order even in this case.
  *
  * Only a try (a timeout of 0) does not queue: it takes permits that are free at that moment. A permit is not free while
  * it is held, reserved by the nodes of a waiter, or being acquired by another contender. A try that finds too few free
@@ -26,8 +26,8 @@
  *
  * **The maximum** is a convention among all users of the path. It is not stored there, and nothing checks that all
  * users pass the same number. With options.max_from, the client reads the maximum from a node, Curator's SharedCount,
- * and follows its changes. If the maximum is raised, waiting contenders are granted. If it is lowered, held permits
- * stay held, and no contender is granted until enough permits have been released. While a client reads a changed
+ * and follows its changes. If the maximum is raised, waiting contenders get permits. If it is lowered, held permits
+ * stay held, and no contender gets a permit until enough permits have been released. While a client reads a changed
  * maximum, for one round trip, its tries get nothing.
  *
  * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket increases with each grant only if the
@@ -184,7 +184,7 @@ ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
  *       For a moment, the list may also include permits that a contender is about to return, because too few permits
  *       were free for it. Other waiting contenders are not in the list.
  *
- * Returns as zkr_mutex_contenders().
+ * Returns the same codes as zkr_mutex_contenders().
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.

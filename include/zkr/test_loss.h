@@ -43,7 +43,8 @@ ZKR_API int zkr_test_expire_session(const char *servers, int64_t session_id);
  * @servers  connection string.
  * @path     path of a mutex, a read-write lock or an election; "PATH/leases" for a semaphore at PATH.
  *
- * Returns as zkr_test_expire_session(), ZKR_ENONODE if nobody holds the lock, and the codes of zkr_mutex_contenders().
+ * Returns the codes of zkr_test_expire_session(), ZKR_ENONODE if nobody holds the lock, and the codes of
+ * zkr_mutex_contenders().
  *
  * Blocks:   yes, some milliseconds; 20 s if no server answers.   Threads:  any except callbacks of a client.
  * Cost:     a session, and 2 connections.

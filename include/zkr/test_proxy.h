@@ -167,7 +167,7 @@ ZKR_API int zkr_test_proxy_cut(zkr_test_proxy *p);
  *
  * @p  borrowed.
  *
- * Returns as zkr_test_proxy_cut().
+ * Returns the same codes as zkr_test_proxy_cut().
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -183,7 +183,7 @@ ZKR_API int zkr_test_proxy_drop(zkr_test_proxy *p);
  * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both. With TO_CLIENT alone, the servers execute requests that the
  *        client believes to be lost.
  *
- * Returns as zkr_test_proxy_cut().
+ * Returns the same codes as zkr_test_proxy_cut().
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -198,7 +198,7 @@ ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
  * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both; with both, a round trip takes twice @ms longer.
  * @ms    milliseconds; 0 ends the delay.
  *
- * Returns as zkr_test_proxy_cut().
+ * Returns the same codes as zkr_test_proxy_cut().
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -212,7 +212,7 @@ ZKR_API int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms);
  *
  * @p  borrowed.
  *
- * Returns as zkr_test_proxy_cut().
+ * Returns the same codes as zkr_test_proxy_cut().
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -227,7 +227,7 @@ ZKR_API int zkr_test_proxy_heal(zkr_test_proxy *p);
  * @p  borrowed.
  * @n  number of the request from now on, of all clients: 1 = the next; 0 = cancel the fault.
  *
- * Returns as zkr_test_proxy_cut().
+ * Returns the same codes as zkr_test_proxy_cut().
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -242,7 +242,7 @@ ZKR_API int zkr_test_proxy_lose_request(zkr_test_proxy *p, int n);
  * @p  borrowed.
  * @n  number of the request from now on, of all clients: 1 = the next; 0 = cancel the fault.
  *
- * Returns as zkr_test_proxy_cut().
+ * Returns the same codes as zkr_test_proxy_cut().
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.
@@ -257,8 +257,8 @@ ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
  * @habits  a sum of enum zkr_test_habit, which replaces the earlier habits; 0 = none. Habits remain until the next
  *          call, even across zkr_test_proxy_heal(). They have no effect with `raw`.
  *
- * Returns as zkr_test_proxy_cut(); ZKR_EINVAL also if @habits is not such a sum, and for ZKR_TEST_REFUSES without an
- * operation to refuse.
+ * Returns the codes of zkr_test_proxy_cut(); ZKR_EINVAL also if @habits is not such a sum, and for ZKR_TEST_REFUSES
+ * without an operation to refuse.
  *
  * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
  * Cost:     no request.

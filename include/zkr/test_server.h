@@ -185,7 +185,7 @@ ZKR_API int zkr_test_server_restart(zkr_test_server *s, int wipe);
  * @n        number of servers, 1 to 9.
  * @options  for each server; NULL = defaults.
  *
- * Returns as zkr_test_server_start().
+ * Returns the same codes as zkr_test_server_start().
  *
  * Blocks:   yes, about two seconds.
  * Threads:  starts one thread, which runs while the ensemble is needed.

@@ -40,7 +40,7 @@
  * | behind a ticket of its own client | none |
  * | with options.watch_node or on_revoke | on its own node, from the request on |
  * | for several locks, at least one of which is not free | on its own node at each free path |
- * | for permits, if too few are free | one on the leases of each semaphore; for the first in line, also on its node at the gate |
+ * | for permits, if too few are free | one on the leases of each semaphore; for the first in line, also on its node in `PATH/locks` |
  *
  * If each ticket of a mutex waits on a separate path, behind another client, 9,400 tickets fit on paths of 30
  * characters, and 6,000 on paths of 80. On paths of 100 characters, 5,000 tickets fit, whether they hold, wait in one
@@ -265,7 +265,7 @@ ZKR_API int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token);
  * @t     borrowed.
  * @pass  filled on success.
  *
- * Returns as zkr_ticket_fencing_token().
+ * Returns the same codes as zkr_ticket_fencing_token().
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -297,7 +297,7 @@ ZKR_API int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size);
  * @buf   filled on success, always terminated.
  * @size  bytes at @buf.
  *
- * Returns as zkr_ticket_fencing_token(), and ZKR_EINVAL also if @buf is too small.
+ * Returns the codes of zkr_ticket_fencing_token(), and ZKR_EINVAL also if @buf is too small.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -138,7 +138,7 @@ struct zkr__entry {
     long thread; /* for the owner text; 0 = the calling thread */
     /*
      * Called with the lock held at each change of the outcome (granted, failed, lost, in doubt). It must not block. It
-     * may leave the claim. NULL = none.
+     * may call zkr__claim_leave() without @wait. NULL = none.
      */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *ctx;

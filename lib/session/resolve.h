@@ -32,7 +32,7 @@ int zkr__servers_resolve(const char *servers,
 enum zkr__ip { ZKR__IPV4, ZKR__IPV6 };
 bool zkr__servers_takes(enum zkr__ip ip);
 
-/* Returns the chroot, which begins with its slash, or "". */
+/* Returns the chroot with its leading slash, or "" if there is none. */
 const char *zkr__servers_chroot(const char *servers);
 
 /*
@@ -49,8 +49,8 @@ bool zkr__servers_include(const char *list, const char *addresses);
 /*
  * Returns a copy of a resolved list for libzookeeper, with an odd number of addresses. If necessary, the address that
  * @pick selects is repeated. After its first round libzookeeper (3.8.0 to 3.9.6) advances by two at each failure, so
- * with an even list it never retries half of the addresses, and never pauses (ZOOKEEPER-2466). Returns NULL if memory
- * runs out.
+ * if the number of addresses is even, it never retries half of them, and never pauses (ZOOKEEPER-2466). Returns NULL if
+ * memory runs out.
  */
 char *zkr__servers_odd(const char *servers, unsigned pick);
 

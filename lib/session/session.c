@@ -84,12 +84,12 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
  * be sent without a pause, or waits would not end. In a session with ID 0, every node that is not ephemeral would seem
  * to be our own. And the lease must know the shortest timeout granted.
  *
- * The client reads the timeout of a connection when the event of that connection arrives. By then libzookeeper may have
- * the next connection, and may return the timeout of that one. The value is right if a request that was made after it
- * was read completes, by an answer or by the end of the connection, before the event of the next connection arrives,
- * because events arrive in order. Only the first connection needs this check. Each later handshake asks for the timeout
- * granted to the previous connection (prime_connection() in zookeeper.c), so a shorter timeout stays in force, unless
- * the minimum of one server is above the maximum of another.
+ * The client reads the timeout of a connection when the event of that connection arrives. By then, libzookeeper may
+ * already have the next connection, and may return the timeout of that connection. The value is right if a request
+ * that the client made after reading the value completes, by an answer or by the end of the connection, before the
+ * event of the next connection arrives, because events arrive in order. Only the first connection needs this check.
+ * Each later handshake asks for the timeout granted to the previous connection (prime_connection() in zookeeper.c), so
+ * a shorter timeout stays in force, unless the minimum of one server is above the maximum of another.
  */
 static const char *session_fault(const zkr_client *c, const struct zkr__link *link)
 {

@@ -190,8 +190,8 @@ int zkr__test_proxy_triggered(zkr_test_proxy *p);
 
 /**
  * Calls @hook in the proxy's thread before it passes on a request. @n counts requests since the start, from 1. @op is
- * the operation. The hook blocks all connections of this proxy. If it cuts, drops or orphans, the request does not
- * pass. NULL removes the hook. When this function returns, the old hook no longer runs.
+ * the operation. The hook blocks all connections of this proxy. If the hook cuts, drops or orphans the connections,
+ * the request does not pass. NULL removes the hook. When this function returns, the old hook no longer runs.
  */
 int zkr__test_proxy_on_request(zkr_test_proxy *p,
                                void (*hook)(void *ctx, int n, int op),
