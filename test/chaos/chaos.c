@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos [--seconds N] [--seed S] [--keep] [--nemesis KIND,...] [--plan | --rate R [--margin PPM]]: six processes contend
- * for locks while a nemesis strikes a real ensemble; judges look at the history. Status 0: no violation; 1: there were
- * some, and the history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the faults.
- * --rate: clocks.h instead.
+ * chaos [--seconds N] [--seed S] [--keep] [--nemesis KIND,...] [--plan | --rate R [--margin PPM]]: six processes
+ * contend for locks while a nemesis injects faults into a real ensemble. Afterwards checkers judge the history. Exit
+ * status: 0 if there is no violation; 1 if there are violations (the history is then kept, as with --keep); 64 on wrong
+ * usage; 128 + N if signal N ended the run. --plan only prints the faults. --rate selects the run of clocks.h instead.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,9 +35,9 @@ struct run {
     struct zkc_expected expected;
     struct zkc_verdict verdict;
     zkc_store_reply store[ZKC_PATHS];
-    const char *stuck; /* the run could not go on: why */
-    int spoiled;       /* servers that say that their data is not what it should be */
-    char left[512];    /* what was left behind */
+    const char *stuck; /* why the run could not go on, or NULL */
+    int spoiled;       /* servers that log that their data is inconsistent */
+    char left[512];    /* what the clients left on the servers */
 };
 
 static void on_signal(int number)
@@ -65,7 +65,7 @@ static zkc_kinds missing(const struct run *run)
                : 0;
 }
 
-/* A fault may find nobody whom it affects. At the end those are tried again, in some more rounds. */
+/* A fault may find no process that it affects. Retry such faults at the end, in some more rounds. */
 static void strike_until(struct run *run, int64_t end)
 {
     enum { ROUNDS = 5 };
@@ -123,7 +123,7 @@ static void read_counters(struct run *run)
     }
 }
 
-/* Whether the servers hold nothing any more of what the clients made; else say what. */
+/* Returns whether the servers hold nothing that the clients made; else run->left describes the leftovers. */
 static bool servers_clean(struct run *run)
 {
     static const char *const queues[] = {"0", "1", "2", "3", "4/locks", "4/leases"};
@@ -291,7 +291,7 @@ static int run_chaos(const struct asked *a)
     return conclude(&run);
 }
 
-/* What a run with this seed does, for as many faults as it can have. */
+/* Prints what a run with this seed does, for as many faults as fit into the run. */
 static int show_plan(const struct asked *a)
 {
     zkc_plan plan;

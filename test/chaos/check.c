@@ -69,7 +69,7 @@ static void check_noticed(const zkc_hold *holds, size_t count, struct zkc_verdic
 
 /* ---- records ------------------------------------------------------------------------ */
 
-/* For how long records of @kind say that the process of @r did not run during it. */
+/* Returns for how long, within @r, records of @kind say that the process of @r did not run. */
 static int64_t
 stood_still(const zkc_record *all, size_t n, const zkc_record *r, enum zkc_kind kind)
 {
@@ -90,13 +90,13 @@ static void check_deadline(const zkc_record *all,
                            const zkc_record *r,
                            struct zkc_verdict *v)
 {
-    /* A try waits for one round trip, at most a third of a session. */
+    /* A try waits for one round trip, but for at most a third of a session. */
     const int64_t limit = r->limit == 0 ? ZKC_SESSION_MS / 3 : r->limit;
     int64_t late = r->until - r->at - limit * MS;
     if (r->limit < 0 || late <= v->late) {
         return;
     }
-    /* Whoever was stopped usually notices that it stood still: count that once. */
+    /* A process that was stopped usually also notices that it stalled. Count that time once. */
     const int64_t stopped = stood_still(all, n, r, ZKC_STOPPED);
     const int64_t stalled = stood_still(all, n, r, ZKC_STALLED);
     late -= stopped > stalled ? stopped : stalled;
@@ -192,7 +192,7 @@ static void check_faults(const struct zkc_expected *expected, struct zkc_verdict
             zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no fault: %s", zkc_fault_name(i));
         }
     }
-    /* Some kinds take long. */
+    /* Some kinds of faults take long. */
     if (!expected->each && faults < expected->seconds / ZKC_FAULT_EVERY_S) {
         zkc_bad_add(v, ZKC_BAD_NO_MOVES, "%" PRId64 " faults in %" PRId64 " s", faults,
                     expected->seconds);

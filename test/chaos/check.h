@@ -10,8 +10,8 @@
 #include "record.h"
 
 /*
- * Judges of a history what history.h does not: time, callbacks, progress. Pure: the same history gets the same
- * verdict.
+ * Checks what history.h does not check: time, callbacks, progress. Pure functions: the same history always gets the
+ * same verdict.
  */
 
 #define ZKC_BAD_MAP(X)                                                                 \
@@ -34,79 +34,80 @@ enum zkc_bad {
 };
 
 enum {
-    ZKC_LATE_MS = 2000, /* an acquire may be later than its time-out by this */
-    ZKC_NOTICE_MS =
-        500, /* a deletion by hand may be noticed a session and this later */
-    ZKC_CALM_MS = 45000,    /* everybody gets every lock by then */
-    ZKC_WEDGED_MS = 20000,  /* nobody holds it, somebody waits, the servers answer */
-    ZKC_ANSWERED_MS = 5000, /* with less than one answer in this they do not */
-    ZKC_ALL_KINDS_S = 300,  /* a run of that length has every kind of fault, */
-    ZKC_LOSSES_S = 120,     /* of that length, losses */
-    ZKC_FAULT_EVERY_S = 20, /* and in so many seconds at least one fault */
+    ZKC_LATE_MS = 2000,    /* an acquire may be this much later than its timeout */
+    ZKC_NOTICE_MS = 500,   /* a holder may notice a deletion a session and this later */
+    ZKC_CALM_MS = 45000,   /* by then every thread must have got every lock */
+    ZKC_WEDGED_MS = 20000, /* a wanted lock that is free this long is wedged */
+    ZKC_ANSWERED_MS = 5000, /* servers that are silent for longer count as away */
+    ZKC_ALL_KINDS_S = 300,  /* a run this long must have every kind of fault */
+    ZKC_LOSSES_S = 120,     /* a run this long must have losses */
+    ZKC_FAULT_EVERY_S = 20, /* a run must have a fault for each this many seconds */
     ZKC_TEXT = 400
 };
 
-/* What a hold of the history came to. */
+/* A hold, put together from the records of the history. */
 typedef struct zkc_hold {
     int64_t token;
-    int64_t asked, granted; /* acquire called, returned */
-    int64_t last_sure;      /* last time at which it was asked, and sure */
-    int64_t claimed;        /* to when it was told to be sure */
-    int64_t released;       /* 0: never */
-    int64_t deleted;        /* by hand: when that began; 0: not */
+    int64_t asked, granted; /* when acquire was called; when it returned */
+    int64_t last_sure;      /* when it last was sure, by its SURE records */
+    int64_t claimed;        /* end of the longest promise of validity */
+    int64_t released;       /* when; 0: never */
+    int64_t deleted;        /* when the deletion from outside began; 0: not deleted */
     int64_t deleted_until;
     int release_code;
-    int path; /* of a multi-lock there are two holds, one for each path */
+    int path; /* a multi-lock has two holds, one for each path */
 } zkc_hold;
 
 struct zkc_expected {
-    int64_t seconds; /* of the nemesis */
-    zkc_kinds kinds; /* of faults that there may be */
-    bool each;       /* of these there has to be, however short the run */
-    bool ended;      /* in order: what follows is known */
+    int64_t seconds; /* duration of the nemesis */
+    zkc_kinds kinds; /* the possible faults */
+    bool each;       /* each of @kinds must occur, however short the run */
+    bool ended;      /* the run ended in order: @paths are known */
     struct {
-        int64_t counter; /* at the end */
+        int64_t counter; /* value at the end */
         int64_t store_value, store_writes;
     } paths[ZKC_PATHS];
 };
 
 struct zkc_verdict {
     int64_t bad[ZKC_BAD_KINDS];
-    char first[ZKC_BAD_KINDS][ZKC_TEXT]; /* of each kind */
+    char first[ZKC_BAD_KINDS][ZKC_TEXT]; /* the first violation of each kind */
     int64_t count[ZKC_KINDS];
     int64_t fault[ZKC_FAULT_KINDS];
     int64_t fault_ns[ZKC_FAULT_KINDS];    /* the longest */
     int64_t timed_out, canceled, refused; /* acquires; refused: any other code */
     int64_t granted[ZKC_BYS];
     int64_t granted_as[ZKC_ASES];
-    int64_t kept;             /* grants by a node that was there */
-    int64_t tickets_canceled; /* of those canceled */
-    int64_t store_refused;    /* writes by their token */
-    /* figures, in ns */
+    int64_t kept;             /* grants that reused a kept node */
+    int64_t tickets_canceled; /* included in canceled */
+    int64_t store_refused;    /* writes refused because of their token */
+    /* Durations, in ns; each the longest unless its name says otherwise. */
     int64_t hand_over_median, hand_over_99, hand_over_max;
-    int64_t unavailable; /* somebody waited, nobody held */
-    int64_t late;        /* acquires behind their deadlines */
-    int64_t stalled;     /* a client by the machine, not by the nemesis */
-    int64_t calm;        /* until all had every lock after the nemesis */
-    int64_t noticed;     /* a deletion by hand */
+    int64_t unavailable; /* a thread waited and none held */
+    int64_t late;        /* acquires after their deadlines */
+    int64_t stalled;     /* a client stalled by the machine, not by the nemesis */
+    int64_t calm;        /* after the nemesis, until every thread had every lock */
+    int64_t noticed;     /* until a deletion from outside was noticed */
 };
 
-/** Holds by rising token; to be freed. NULL: no memory. */
+/** Returns the holds ordered by token, to be freed, or NULL if there is no memory. */
 zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count);
-/** When its claim ended. */
+/** Returns when the claim of the hold ended. */
 int64_t zkc_hold_end(const zkc_hold *h);
-/** Whether a grant or failure is of @path. */
+/** Returns whether the record, a grant or a failure, concerns @path. */
 bool zkc_is_on(const zkc_record *r, int path);
-/** Order by path, then by when it was granted. */
+/** Order by path, then by time of the grant. */
 int zkc_hold_by_time(const void *a, const void *b);
 
-/* From the end of a claim to the next hold on the path, in ns. */
+/* The times from the end of a claim to the next hold on the same path, in ns. */
 struct zkc_gaps {
-    int64_t shortest, longest; /* 0 if there is none */
-    int64_t both; /* how often the claim ended later than the next hold began */
+    int64_t shortest, longest; /* 0 if there is no gap */
+    int64_t both;              /* how often a claim ended after the next hold began */
 };
 
-/** Of mutexes, that nobody gives back before the end of the claim: @holds ordered by time. */
+/**
+ * Returns the gaps between holds of mutexes that are never released before the claim ends. @holds are ordered by time.
+ */
 struct zkc_gaps zkc_gaps(const zkc_hold *holds, size_t count, struct zkc_verdict *v);
 
 void zkc_check(const zkc_record *all,
@@ -114,14 +115,14 @@ void zkc_check(const zkc_record *all,
                const struct zkc_expected *expected,
                struct zkc_verdict *v);
 
-/** How long hand-overs took, and how long nobody held: @holds ordered by time. */
+/** Compute how long hand-overs took and how long a wanted lock was free. @holds are ordered by time. */
 void zkc_figures(const zkc_record *all,
                  size_t n,
                  const zkc_hold *holds,
                  size_t count,
                  struct zkc_verdict *v);
 
-/** Has each kind of fault to take effect? */
+/** Returns whether each kind of fault must take effect. */
 bool zkc_is_each_expected(const struct zkc_expected *expected);
 
 /** Add a violation. */

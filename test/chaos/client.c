@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client process: opens, lets its threads contend, cancels, kills itself or ends in order. */
+/* A client process: opens its client, lets its threads contend, cancels waits, and kills itself or ends in order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 
 enum { FLUSH_MS = 20000, THREADS_MS = 5000, STEP_MS = 10, STALL_MS = 50 };
 
-/* The threads share one set of objects, but for the last, which has its own. */
+/* All threads share one set of objects, except the last, which has its own. */
 static struct zkc_locks locks[2];
 
 zkc_record zkc_client_record(const struct zkc_process *p, enum zkc_kind kind, int path)
@@ -141,7 +141,7 @@ static void cancel(struct zkc_process *p, const struct zkc_locks *l, int mutex)
     zkc_put(p->history, &r);
 }
 
-/* Every wait of the threads ends. */
+/* Ends every wait of the threads. */
 static void cancel_all(struct zkc_worker *workers)
 {
     for (int i = 0; i < ZKC_THREADS; i++) {
@@ -152,7 +152,7 @@ static void cancel_all(struct zkc_worker *workers)
     }
 }
 
-/* Sleep; if that took far too long the machine was busy with others. */
+/* Sleeps. A sleep that takes far too long means that the machine was busy, and is recorded. */
 static void nap(const struct zkc_process *p)
 {
     zkc_record r = zkc_client_record(p, ZKC_STALLED, 0);
@@ -164,8 +164,8 @@ static void nap(const struct zkc_process *p)
 }
 
 /*
- * Until all threads have ended. Ends the tickets that they leave. While the run goes on: cancel
- * now and then, and at the end of this life kill the process, or make the threads quit.
+ * Watches over the threads until all have ended, and ends the tickets that they leave. While the run goes on, cancels
+ * waits at random. At the end of this life, kills the process or makes the threads quit.
  */
 static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
 {
@@ -234,7 +234,7 @@ int zkc_client_run(const struct zkc_client_args *args)
         (void)fprintf(stderr, "client: %s: %s\n", args->dir, strerror(errno));
         return 2;
     }
-    zkt_baseline(); /* lets a sanitizer start the thread that it wants */
+    zkt_baseline(); /* a sanitizer may now start its own thread */
     p->threads_before = zkt_thread_count();
     if (open_client(p) != ZKR_OK || !make_workers(p, workers)) {
         return complain(p, "cannot start");

@@ -17,7 +17,7 @@
 #include "stage.h"
 #include "util.h"
 
-/* Each path has two contenders, each of which reaches one server through a proxy of its own. */
+/* Each path has two contenders. Each contender reaches one server, through its own proxy. */
 enum { LANES = ZKC_PATHS, SIDES = 2, SKEWED = ZKC_SERVERS - 1 };
 enum { PATIENCE_MS = 90000, MEASURE_MS = 300000, STEP_MS = 20, TRIES = 10 };
 
@@ -26,13 +26,13 @@ enum { PATIENCE_MS = 90000, MEASURE_MS = 300000, STEP_MS = 20, TRIES = 10 };
 struct lane {
     zkt_proxy *proxy[SIDES];
     pid_t pid[SIDES];
-    int holder;     /* who holds, of the two; -1: nobody did yet */
-    int64_t grants; /* so far */
+    int holder;     /* which of the two holds; -1: neither held yet */
+    int64_t grants; /* grants since the last fault */
 };
 
-/* Since @begun the clock of the leader has run at a rate between these two. */
+/* Since @begun, the clock of the leader has run at a rate between @least and @most. */
 struct measure {
-    int64_t uptime_ms, begun[2]; /* what it showed, between these two times */
+    int64_t uptime_ms, begun[2]; /* the uptime shown between these two times */
     double least, most;
 };
 
@@ -40,10 +40,10 @@ struct run {
     const struct zkc_clocks *o;
     zkc_stage stage;
     struct lane lanes[LANES];
-    size_t read; /* records so far */
+    size_t read; /* records read so far */
     struct measure measure;
-    int walls;            /* how often a wall clock that was off was read */
-    int64_t cut, stopped; /* hand-overs that came of it */
+    int walls;            /* how often a wall clock that had jumped was read */
+    int64_t cut, stopped; /* hand-overs after a cut or a stop of the holder */
     struct zkc_gaps gaps;
     const char *stuck;
     struct zkc_verdict verdict;
@@ -74,7 +74,7 @@ static void restart(struct run *run, int index)
     zkt_server_launch(server(run, index));
 }
 
-/* Of servers with the same log, the one with the highest number is elected. */
+/* Among servers with the same log, ZooKeeper elects the one with the highest number. */
 static bool make_leader(struct run *run)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -109,7 +109,7 @@ static bool start_servers(struct run *run)
     return run->stuck == NULL;
 }
 
-/* Wall clocks of the contenders and of the other servers: they change nothing. */
+/* Steps the wall clocks of the contenders and of the servers other than the leader. These clocks must not matter. */
 static void step_walls(struct run *run, long long ahead_s)
 {
     for (int i = 0; i < SKEWED; i++) {
@@ -120,7 +120,9 @@ static void step_walls(struct run *run, long long ahead_s)
 
 /* ---- the leader's clock -------------------------------------------------------------- */
 
-/* The uptime of the leader, and between which times it was that; -1: it does not say. */
+/*
+ * Returns the uptime of the leader, or -1 if there is no answer. The uptime was read between the two times in @between.
+ */
 static int64_t ask_uptime(struct run *run, int64_t between[2])
 {
     enum { CLOSE_NS = 1000000 };
@@ -149,8 +151,8 @@ static void begin_measure(struct run *run)
 }
 
 /*
- * What the clock shows is cut to milliseconds. It begins anew when the server loses its place and gets it back: a
- * measure that is far off is void.
+ * The server truncates its uptime to milliseconds. The uptime restarts when the server loses the lead and leads again:
+ * a measurement that is far off is void.
  */
 static void measure(struct run *run)
 {
@@ -169,17 +171,17 @@ static void measure(struct run *run)
     m->most = most < m->most ? most : m->most;
 }
 
-/* Is the rate of the clock known to be the wanted one, and not that of ours? */
+/* Returns whether the clock is known to run at the wanted rate, and not at the rate of this machine's clock. */
 static bool is_measured(const struct run *run)
 {
-    static const double fault = 1e-4; /* of both clocks */
+    static const double fault = 1e-4; /* possible error of both clocks */
     const double rate = strtod(run->o->rate, NULL);
     const struct measure *m = &run->measure;
     return rate >= m->least - fault && rate <= m->most + fault &&
            (rate == 1 || m->least > 1 || m->most < 1);
 }
 
-/* On a busy machine an answer takes long, and the measure too. */
+/* Measures until the rate is known. On a busy machine the answers, and therefore the measurement, take long. */
 static void measure_on(struct run *run)
 {
     const int64_t end = zkt_now_ms() + MEASURE_MS;
@@ -224,7 +226,7 @@ static void end_contenders(struct run *run)
     }
 }
 
-/* Read on: who holds now. */
+/* Reads the new records, and updates which contender holds each lock. */
 static void look(struct run *run)
 {
     zkc_record r;
@@ -243,7 +245,7 @@ static int queued(const struct run *run, int index)
     return zkt_children_count(zkt_server_host(server(run, 0)), path);
 }
 
-/* Until one holds on each path, and the other waits. */
+/* Waits until one contender holds on each path and the other waits. */
 static bool wait_ready(struct run *run)
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
@@ -261,7 +263,7 @@ static bool wait_ready(struct run *run)
 
 /* ---- faults -------------------------------------------------------------------------- */
 
-/* The holders of all paths, every other one by its process. */
+/* Hits the holders of all paths: by turns cuts one off and stops the process of the next. */
 static bool strike(struct run *run, uint64_t *random, int struck[LANES])
 {
     for (int i = 0; i < LANES; i++) {
@@ -314,7 +316,10 @@ static void heal(struct run *run)
     }
 }
 
-/* The leader lost its place: too busy a machine. The measure is void, and the server leads again. */
+/*
+ * Returns false if the server lost the lead, as on a machine that is too busy. The measurement is then void; the server
+ * is made leader again.
+ */
 static bool still_leads(struct run *run)
 {
     if (zkt_mode_within(zkt_server_host(server(run, SKEWED)), PATIENCE_MS) ==
@@ -335,7 +340,7 @@ static void rounds(struct run *run)
     int struck[LANES];
     begin_measure(run);
     do {
-        /* So that the leases rest on three writes, and no longer on the beginning of a session. */
+        /* Wait until the leases rest on three writes, and no longer on the beginning of a session. */
         if (!wait_ready(run) ||
             !zkc_stage_pass(&run->stage, ZKC_CLOCKS_SESSION_MS / 8) ||
             !strike(run, &random, struck) || !wait_next(run, struck) ||
@@ -381,7 +386,7 @@ static void judge_history(struct run *run)
     (void)zkc_history_judge(file, &run->verdict);
 }
 
-/* A clock that was not off proves nothing. */
+/* A run in which the clock did not deviate proves nothing. */
 static void judge_clock(struct run *run)
 {
     if (!is_measured(run)) {

@@ -6,22 +6,23 @@
 #include <stdint.h>
 
 /*
- * A run of its own: what the lease says, on servers whose leader has a clock that runs at another rate. Holders are cut
- * off, or stopped until the next one holds; the judges look whether both believed to hold.
+ * A separate kind of run: it tests the lease on an ensemble whose leader's clock runs at another rate. Holders are cut
+ * off, or are stopped until the next contender holds. The checkers look for two contenders that believed to hold at the
+ * same time.
  */
 
 struct zkc_clocks {
-    const char *rate;   /* of the leader's clock, such as "1.05" */
-    int64_t margin_ppm; /* of the clients; 0 = that of the library */
+    const char *rate;   /* rate of the leader's clock, such as "1.05" */
+    int64_t margin_ppm; /* lease margin of the clients; 0 = the library's default */
     int64_t seconds;
     uint64_t seed;
-    bool keep; /* the history */
+    bool keep; /* keep the history */
 };
 
-/** Is the text a rate that a clock can have here? */
+/** Returns whether @text is a rate that this run supports. */
 bool zkc_is_rate(const char *text);
 
-/** The run. Returns the exit status. */
+/** Run. Returns the exit status. */
 int zkc_clocks_run(const struct zkc_clocks *o);
 
 #endif

@@ -41,7 +41,7 @@ static void put(const struct contender *c, zkc_record *r)
     zkc_put(c->history, r);
 }
 
-/* Returns false once it is not sure any more. */
+/* Returns false once the hold is no longer sure. */
 static bool ask(const struct contender *c)
 {
     zkc_record r = begin(c, ZKC_SURE);
@@ -56,7 +56,7 @@ static void hold_once(struct contender *c)
 {
     c->token = 0;
     zkc_record r = begin(c, ZKC_GRANT);
-    r.value = -1; /* the number is not looked at */
+    r.value = -1; /* the sequence number is not checked */
     if (zkr_mutex_acquire(c->mutex, WAIT_MS) != ZKR_OK) {
         zkt_sleep_ms(ASK_MS);
         return;
@@ -75,7 +75,7 @@ static void hold_once(struct contender *c)
     put(c, &r);
 }
 
-/* The wall clock of this process is that of the run. */
+/* Makes the wall clock of this process follow that of the run. */
 static void share_wall(const char *dir)
 {
     char file[256];

@@ -5,38 +5,37 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* What coordinator and clients agree on. */
+/* What the coordinator and the clients share. */
 
 enum zkc_phase {
-    ZKC_RUNNING, /* contend, kill yourself, start again */
+    ZKC_RUNNING, /* clients contend, kill themselves, and start again */
     ZKC_CALMING  /* every thread gets every lock once more, then the process ends */
 };
 
-/* How a client ends in order: after the calm, or to be started again. */
+/* Exit status of a client that ends in order: after the calm, or to be restarted. */
 enum { ZKC_STATUS_CALM = 0, ZKC_STATUS_AGAIN = 10 };
 
-/* Shared memory, a file in the directory of the run. */
+/* Shared memory, backed by a file in the directory of the run. */
 struct zkc_control {
     atomic_int phase;
-    atomic_int stay; /* not 0: whoever sits on a lock goes on while it is sure */
-    atomic_int
-        moved; /* bit n: server n is at its other address, for who knows its name */
-    atomic_llong wall_s; /* the wall clocks of the clients are ahead */
-    atomic_int told;     /* how often that was asked for */
+    atomic_int stay;  /* not 0: a holder that sits on a lock stays while it is sure */
+    atomic_int moved; /* bit n: the name of server n leads to its other address */
+    atomic_llong wall_s; /* by how much the wall clocks of the clients are ahead */
+    atomic_int told;     /* how often a client read such a clock */
 };
 
-/* In the directory of the run. */
+/* File names in the directory of the run. */
 #define ZKC_HISTORY_FILE "records"
-#define ZKC_TOLD_FILE "history" /* the same, told to the judge */
+#define ZKC_TOLD_FILE "history" /* the records in the judge's format */
 #define ZKC_CONTROL_FILE "control"
 #define ZKC_STORE_FILE "store"
 #define ZKC_OUTPUT_FILE "output"
-#define ZKC_JAVA_FILE "java" /* starts servers */
+#define ZKC_JAVA_FILE "java" /* the command that starts servers */
 
 #define ZKC_LOCKS "/chaos"
 #define ZKC_COUNTERS "/counters"
 
-/* What a client is told on its command line. */
+/* What the command line of a client says. */
 struct zkc_client_args {
     const char *dir;
     const char *servers;
@@ -45,7 +44,7 @@ struct zkc_client_args {
     uint64_t seed;
 };
 
-/* The process; returns its exit status. */
+/* Run a client process. Returns its exit status. */
 int zkc_client_run(const struct zkc_client_args *args);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long hand-overs took, and how long a lock was wanted and nobody held it. */
+/* Computes how long hand-overs took, and how long a lock was wanted while no thread held it. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Releases for which the next holder had been waiting. */
+/* Measures the releases for which the next holder was already waiting. */
 static void hand_overs(const zkc_hold *holds, size_t count, struct zkc_verdict *v)
 {
     int64_t *took = calloc(count + 1, sizeof *took);
@@ -37,7 +37,7 @@ static void hand_overs(const zkc_hold *holds, size_t count, struct zkc_verdict *
     free(took);
 }
 
-/* When the first of those waiting for @path within @from..@to began to. */
+/* Returns when the first waiter for @path within @from..@to began to wait. */
 static int64_t
 first_waiting(const zkc_record *all, size_t n, int path, int64_t from, int64_t to)
 {
@@ -53,8 +53,8 @@ first_waiting(const zkc_record *all, size_t n, int path, int64_t from, int64_t t
 }
 
 /*
- * Whether the servers answered a write at the time @r->until: a grant, a guarded write, a try that found another
- * ahead of it.
+ * Returns whether @r shows that the servers answered a write at @r->until: a grant, a guarded write, or a try that
+ * found another contender ahead.
  */
 static bool is_answer(const zkc_record *r)
 {
@@ -62,7 +62,7 @@ static bool is_answer(const zkc_record *r)
            (r->kind == ZKC_FAIL && r->limit == 0 && r->code == ZKR_ETIMEDOUT);
 }
 
-/* Of the time within @from..@to, that with an answer of the servers every ZKC_ANSWERED_MS at least. */
+/* Returns how much of @from..@to the servers were answering, that is, answered at least every ZKC_ANSWERED_MS. */
 static int64_t served(const zkc_record *all, size_t n, int64_t from, int64_t to)
 {
     const int64_t most = (int64_t)ZKC_ANSWERED_MS * 1000000;
@@ -70,7 +70,7 @@ static int64_t served(const zkc_record *all, size_t n, int64_t from, int64_t to)
     int64_t sum = 0;
     size_t count = 0;
     if (times == NULL) {
-        return to - from; /* blame somebody */
+        return to - from; /* without memory, blame the library */
     }
     times[count++] = from;
     for (size_t i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ static int64_t served(const zkc_record *all, size_t n, int64_t from, int64_t to)
     return sum;
 }
 
-/* Nobody held it from @end until @h did; who waited? */
+/* The lock was free from @end until @h began. Checks whether a thread waited meanwhile. */
 static void check_gap(const zkc_record *all,
                       size_t n,
                       int64_t end,
@@ -103,7 +103,7 @@ static void check_gap(const zkc_record *all,
     if (h->granted - from > v->unavailable) {
         v->unavailable = h->granted - from;
     }
-    /* While nobody is answered it is the servers that are away, or the machine is busy with others. */
+    /* While there are no answers, the servers are away or the machine is busy. */
     const int64_t blamed = served(all, n, from, h->granted);
     if (blamed > bound) {
         zkc_bad_add(v, ZKC_BAD_WEDGED,

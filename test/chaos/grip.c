@@ -28,7 +28,7 @@ void zkc_grip_put(const struct zkc_grip *g, const zkc_record *r)
     zkc_put(g->w->process->history, r);
 }
 
-/* The number of the hold among those by its node; 0: it is lost. */
+/* Returns the number of the hold among the holds of its node, or 0 if the hold is lost. */
 static int64_t pass_of(const struct zkc_grip *g)
 {
     int64_t pass = 0;
@@ -37,7 +37,10 @@ static int64_t pass_of(const struct zkc_grip *g)
     return pass;
 }
 
-/* The number at the end of the node's name; -1: not known, or that of the hold before. */
+/*
+ * Returns the number at the end of the node's name. Returns -1 if it is unknown or belongs to an earlier hold of the
+ * node.
+ */
 static int64_t sequence_of(const struct zkc_grip *g)
 {
     char node[256];
@@ -69,7 +72,7 @@ void zkc_grip_granted(struct zkc_grip *g,
                       int64_t limit_ms)
 {
     const int64_t sequence = sequence_of(g);
-    const int code = zkc_grip_token(g, &g->token); /* fails if it is lost already */
+    const int code = zkc_grip_token(g, &g->token); /* fails if it is already lost */
     zkc_record r = zkc_grip_record(g, ZKC_GRANT);
     r.at = asked;
     r.until = granted;
@@ -96,10 +99,10 @@ void zkc_grip_downgrade(struct zkc_grip *g)
     const struct zkc_want read = {.as = ZKC_AS_READER, .path = g->want.path};
     zkr_mutex *reader = zkc_locks_mutex(g->w->locks, &read);
     if (zkr_mutex_acquire(reader, 0) != ZKR_OK) {
-        return; /* lost: released as the writer that it was */
+        return; /* lost: will be released as a writer */
     }
     zkc_record r = zkc_grip_record(g, ZKC_DOWNGRADE);
-    zkc_grip_put(g, &r); /* first, so that readers may come */
+    zkc_grip_put(g, &r); /* before the release, because readers may come then */
     (void)zkr_mutex_release(g->mutex);
     g->mutex = reader;
     g->want = read;
@@ -118,8 +121,8 @@ int zkc_grip_guard(const struct zkc_grip *g, zoo_op_t *op)
 void zkc_grip_release(const struct zkc_grip *g)
 {
     zkc_record r = zkc_grip_record(g, ZKC_RELEASE);
-    zkc_grip_put(
-        g, &r); /* first, so that the claim ends even if we are killed in between */
+    /* Recorded first: the claim then ends even if this process is killed in between. */
+    zkc_grip_put(g, &r);
     r.kind = ZKC_RELEASED;
     r.code =
         g->ticket != NULL ? zkr_ticket_release(g->ticket) : zkr_mutex_release(g->mutex);

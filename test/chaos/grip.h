@@ -10,9 +10,9 @@
 #include "record.h"
 #include "worker.h"
 
-/* A hold, by a thread or by a ticket, and what the history is told of it. */
+/* A hold, by a thread or by a ticket. Its operations write to the history. */
 
-/* What is asked for, as the records say it. */
+/* What a request asks for, in the terms of the records. */
 struct zkc_want {
     enum zkc_as as;
     int path;
@@ -27,37 +27,37 @@ struct zkc_grip {
     zkr_ticket *ticket; /* NULL: the calling thread holds */
     enum zkc_by by;
     int64_t token;
-    /* A guarded write may still happen: make no other in this hold. */
+    /* A guarded write may still take effect: make no other in this hold. */
     bool guard_unsure;
 };
 
-/** One that holds nothing yet. */
+/** Returns a grip that holds nothing yet. */
 struct zkc_grip
 zkc_grip_begin(struct zkc_worker *w, const struct zkc_want *want, enum zkc_by by);
 
-/** A record of it with the time and nothing else filled in. */
+/** Returns a record of the grip with only the time and the fields of the grip filled in. */
 zkc_record zkc_grip_record(const struct zkc_grip *g, enum zkc_kind kind);
 void zkc_grip_put(const struct zkc_grip *g, const zkc_record *r);
 
-/** The token of it, as a history has it. Returns ZKR_OK or why there is none. */
+/** Get the token in the form that the history uses. Returns ZKR_OK, or why there is none. */
 int zkc_grip_token(const struct zkc_grip *g, int64_t *out);
 
-/** It was asked for at @asked and is held since @granted: find out its token, and tell. */
+/** The hold was requested at @asked and granted at @granted: get its token and record the grant. */
 void zkc_grip_granted(struct zkc_grip *g,
                       int64_t asked,
                       int64_t granted,
                       int64_t limit_ms);
 
-/** Whether it is surely held, which is told; a promise of 0 ms is none. */
+/** Returns whether the hold is surely valid, and if it is, records that. A promise of 0 ms does not count. */
 bool zkc_grip_sure(const struct zkc_grip *g);
 
-/** The calling thread holds write: from here on it holds read instead, which is told. */
+/** Downgrade the calling thread's write hold to a read hold, and record that. */
 void zkc_grip_downgrade(struct zkc_grip *g);
 
-/** Fill the check of a guarded write. */
+/** Fill in the check of a guarded write. */
 int zkc_grip_guard(const struct zkc_grip *g, zoo_op_t *op);
 
-/** Tell, and give it back; a ticket stays to be destroyed. */
+/** Record the release, and release. The caller must still destroy a ticket. */
 void zkc_grip_release(const struct zkc_grip *g);
 
 #endif

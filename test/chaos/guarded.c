@@ -13,15 +13,14 @@
 enum { SESSION_MS = 4000, ANSWER_MS = 3000, NUDGE_MS = 200, PENDING = 1 };
 
 struct zkc_handle {
-    pthread_rwlock_t use; /* for reading: the handle is in use */
+    pthread_rwlock_t use; /* read lock: the handle is in use */
     zhandle_t *zh;
     char *servers;
 };
 
 /*
- * One request. ZooKeeper writes into it whenever it answers, which may be after nobody waits
- * any more, or never: so it belongs to two, the last of whom frees it. One that is never
- * answered is leaked.
+ * One request. ZooKeeper writes into it when it answers, which may be after the caller has stopped waiting, or never.
+ * Caller and callback therefore both own it, and the last of them frees it. A request that is never answered is leaked.
  */
 struct call {
     int users;
@@ -96,8 +95,8 @@ static void nothing(int rc, const struct Stat *stat, const void *data)
 }
 
 /*
- * Wait; the answer's code, or ZOPERATIONTIMEOUT. A server 3.8.0 may keep a lone write until
- * any other request comes along, so one is sent.
+ * Waits; returns the answer's code, or ZOPERATIONTIMEOUT. A server 3.8.0 may hold back a lone write until another
+ * request arrives, so this function sends one.
  */
 static int await(zhandle_t *zh, struct call *call)
 {
@@ -177,7 +176,7 @@ static bool is_over(const zkc_handle *h)
     return h->zh == NULL || zoo_state(h->zh) < 0;
 }
 
-/* With a session that is not known to be over; end with leave(). */
+/* Starts to use the handle, whose session is not known to be over. End the use with leave(). */
 static bool enter(zkc_handle *h)
 {
     (void)pthread_rwlock_rdlock(&h->use);
@@ -220,7 +219,7 @@ static enum zkc_outcome judge(int rc)
     }
 }
 
-/* Send the @count operations of @call and wait. */
+/* Sends the @count operations of @call and waits. */
 static int multi(zkc_handle *h, struct call *call, int count)
 {
     int rc = zoo_amulti(h->zh, count, call->ops, call->results, on_done, call);

@@ -4,10 +4,7 @@
 
 #include <stdint.h>
 
-/*
- * A counter in ZooKeeper, changed by read and write, each behind the guard of a lock, on a
- * handle of the process's own.
- */
+/* A counter in ZooKeeper. Reads and writes each check the guard of a lock, on the process's own handle. */
 
 typedef struct zkc_handle zkc_handle;
 struct zkc_grip;
@@ -18,14 +15,13 @@ enum zkc_outcome {
     ZKC_UNSURE    /* no answer */
 };
 
-/** A handle on @servers that opens itself again after the end of its session. */
+/** Open a handle on @servers. It opens a new session after the end of the old one. */
 zkc_handle *zkc_handle_open(const char *servers);
 void zkc_handle_close(zkc_handle *h);
 
 /**
- * The value of the counter at @path as of a moment within the hold of @g: a write behind the
- * guard has been answered before on the same session. Returns ZKC_DONE or not; *@code is
- * ZooKeeper's.
+ * Read the counter at @path as of a moment within the hold of @g: a check of the guard was answered before, on the
+ * same session. Returns ZKC_DONE if it succeeds. *@code is ZooKeeper's code.
  */
 enum zkc_outcome zkc_counter_read(zkc_handle *h,
                                   const struct zkc_grip *g,
@@ -33,7 +29,7 @@ enum zkc_outcome zkc_counter_read(zkc_handle *h,
                                   int64_t *value,
                                   int *code);
 
-/** Set it, behind the guard; *@zxid is that of the write. */
+/** Set the counter, under the guard. *@zxid is that of the write. */
 enum zkc_outcome zkc_counter_write(zkc_handle *h,
                                    const struct zkc_grip *g,
                                    const char *path,

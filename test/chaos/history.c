@@ -30,7 +30,9 @@ begin(const struct tale *t, const char *op, const zkc_record *r, int64_t returne
     zkt_event_number(t->out, "hold", r->token);
 }
 
-/* The next of these kinds of the same thread about the same hold, or NULL: its process has ended. */
+/*
+ * Returns the next record of these kinds by the same thread about the same hold, or NULL if the process ended before.
+ */
 static const zkc_record *answer(const struct tale *t,
                                 const zkc_record *r,
                                 enum zkc_kind least,
@@ -53,7 +55,7 @@ static void tell_grant(const struct tale *t, const zkc_record *r)
                                                 [ZKC_AS_PERMITS] = "permits",
                                                 [ZKC_AS_BOTH] = "mutex"};
     if (r->code != ZKR_OK) {
-        return; /* lost by then */
+        return; /* lost before the token was read */
     }
     begin(t, "acquire", r, r->until);
     zkt_event_paths(t->out, path_name(r->path),
@@ -70,7 +72,7 @@ static void tell_grant(const struct tale *t, const zkc_record *r)
     zkt_event_end(t->out);
 }
 
-/* Re-entry, or a downgrade that is done. */
+/* Tells of a re-entry, or of a completed downgrade. */
 static void tell_token(const struct tale *t, const char *op, const zkc_record *r)
 {
     if (r->code == ZKR_ESESSION) {
@@ -83,7 +85,7 @@ static void tell_token(const struct tale *t, const char *op, const zkc_record *r
     zkt_event_end(t->out);
 }
 
-/* @r: about to write; @done: what came of it. */
+/* @r: about to write; @done: the outcome. */
 static void tell_write(const struct tale *t,
                        const char *on,
                        const zkc_record *r,
@@ -113,7 +115,7 @@ static void tell_look(const struct tale *t, const zkc_record *r)
     }
 }
 
-/* One that has no more to say. */
+/* Tells of an operation that has no further fields. */
 static void tell_plain(const struct tale *t,
                        const char *op,
                        const zkc_record *r,
@@ -123,7 +125,7 @@ static void tell_plain(const struct tale *t,
     zkt_event_end(t->out);
 }
 
-/* By the coordinator. */
+/* Tells of a fault that the coordinator injected. */
 static void tell_fault(const struct tale *t, const char *op, const zkc_record *r)
 {
     zkt_event(t->out, op, r->at, r->until);
@@ -140,7 +142,7 @@ static bool is_of_hold(const zkc_record *r)
 static void tell(const struct tale *t, const zkc_record *r)
 {
     if (r->token == 0 && is_of_hold(r)) {
-        return; /* it was lost when acquire returned */
+        return; /* the hold was lost when acquire returned */
     }
     switch (r->kind) {
     case ZKC_GRANT:

@@ -5,17 +5,17 @@
 #include "check.h"
 
 /*
- * The history in the format of test/history, and what the judge there says of it: who may not be together is not, and
- * comes in order, tokens rise, and no update is lost.
+ * The history in the format of test/history, and the verdict of the judge there. The judge checks mutual exclusion and
+ * order of grants, that tokens rise, and that no update is lost.
  */
 
-/** Write the records to @file. False: it cannot be written. */
+/** Write the records to @file. Returns false if that fails. */
 bool zkc_history_tell(const char *file,
                       const zkc_record *all,
                       size_t n,
                       const struct zkc_expected *expected);
 
-/** Let the judge judge @file: what it finds is added. False: there is no judge. */
+/** Run the judge on @file, and add its findings to @v. Returns false if there is no judge. */
 bool zkc_history_judge(const char *file, struct zkc_verdict *v);
 
 #endif

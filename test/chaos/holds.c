@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The holds of a history, put together from its records. */
+/* Puts the holds of a history together from its records. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -26,7 +26,7 @@ int zkc_hold_by_time(const void *a, const void *b)
     return order != 0 ? order : sign(x->token, y->token);
 }
 
-/* The first of those with @token or a higher one. */
+/* Returns the index of the first hold whose token is @token or higher. */
 static size_t place_of(const zkc_hold *holds, size_t count, int64_t token)
 {
     size_t low = 0;
@@ -83,7 +83,7 @@ static void add_to(zkc_hold *h, const zkc_record *r)
     }
 }
 
-/* What is said of one of the two holds of a multi-lock is said of both, but for a deletion by hand. */
+/* A record about one hold of a multi-lock applies to both of its holds, except for a deletion from outside. */
 static void add_to_all(zkc_hold *holds, size_t count, const zkc_record *r)
 {
     for (size_t i = place_of(holds, count, r->token);

@@ -105,7 +105,7 @@ int made_up_setup(void **state)
     (void)state;
     memset(&t, 0, sizeof t);
     t.now = 1000 * (int64_t)MS;
-    t.token = (int64_t)1 << 48; /* as large as they are on a kept path */
+    t.token = (int64_t)1 << 48; /* as large as tokens on a kept path are */
     t.expected.seconds = 10;
     t.expected.kinds = ZKC_USUAL;
     t.expected.ended = true;

@@ -11,7 +11,7 @@
 
 #include "check.h"
 
-/* Made-up histories: good ones, of which a test spoils a record. */
+/* Made-up histories. They are good; a test then spoils a record. */
 
 enum { MS = 1000000, ROOM = 4096, ROUND_MS = 20, PROMISE_MS = 1000 };
 
@@ -31,32 +31,32 @@ struct made_up {
 
 extern struct made_up t;
 
-/** cmocka's: an empty history but for a time-out and a canceled ticket. */
+/** The setup function for cmocka: a history with only a timeout and a canceled ticket. */
 int made_up_setup(void **state);
 
-/** A record @at_ms from now; @who counts the threads of all processes. */
+/** Add a record, @at_ms from now. @who numbers the threads of all processes. */
 zkc_record *add(enum zkc_kind kind, int who, int path, int64_t at_ms);
 
-/** One hold of 10 ms with everything that can be done in it. Returns its first record. */
+/** Add a hold of 10 ms with every operation that a hold allows. Returns its first record. */
 zkc_record *visit(int who, int path);
 
-/** The same by a multi-lock of the paths 0 and 2, which is first on both. */
+/** Like visit(), by a multi-lock of the paths 0 and 2 that is first on both. */
 zkc_record *visit_both(int who);
 
-/** A writer that stays as a reader from 5 ms on; followed by two more records. */
+/** Add a hold of a writer that stays as a reader from 5 ms on. Two more records follow. */
 zkc_record *visit_downgraded(int who);
 
 void set_as(zkc_record *visit, enum zkc_as as, int permits);
 
-/** An acquire that failed after @limit_ms. */
+/** Add an acquire that failed after @limit_ms. */
 zkc_record *failed(int code, int64_t limit_ms);
 
-/** The end of every good history. */
+/** Add the end that every good history has. */
 void calm(void);
 
 void strike_out(zkc_record *r);
 
-/** Judge and print. */
+/** Judge the history, and print the violations. */
 void judge(void);
 void expect_good(void);
 void expect_only(enum zkc_bad kind);

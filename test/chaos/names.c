@@ -18,7 +18,7 @@ void zkc_names_begin(const struct zkc_control *of_the_run)
     control = of_the_run;
 }
 
-/* Found before the C library's, which does the rest. */
+/* The linker finds this function before that of the C library, which does the rest. */
 int getaddrinfo(const char *host,
                 const char *service,
                 const struct addrinfo *hints,

@@ -4,13 +4,13 @@
 
 #include "control.h"
 
-/* Names of servers whose addresses change: the program's getaddrinfo() knows them. */
+/* Server names whose addresses change. This program's own getaddrinfo() resolves them. */
 
 #define ZKC_NAME "server%d.chaos"
 #define ZKC_HERE "127.0.0.1"
 #define ZKC_THERE "127.0.0.2"
 
-/** Before it the names cannot be resolved. */
+/** Until this is called, the names cannot be resolved. */
 void zkc_names_begin(const struct zkc_control *control);
 
 #endif

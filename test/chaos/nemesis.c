@@ -12,7 +12,7 @@ static zkt_server *server(const struct strike *x, int index)
     return zkt_ensemble_server(x->s->ensemble, index % ZKC_SERVERS);
 }
 
-/* The leader for 0, else one of the others. */
+/* Returns the leader if @distance is 0, else another server. */
 static zkt_server *from_leader(const struct strike *x, int distance)
 {
     return server(x, x->leader + distance);
@@ -84,7 +84,7 @@ static bool restart_all(const struct strike *x)
     return true;
 }
 
-/* One after the other; each has its own, or all the same. */
+/* Restarts one server after the other, each with its own limits or all with the same. */
 static bool change_limits(const struct strike *x)
 {
     const int how = (int)(x->f->how % (2 * ZKC_SERVERS));
@@ -111,7 +111,7 @@ static bool freeze_server(const struct strike *x)
     return true;
 }
 
-/* In both directions, or in one. */
+/* Cuts the link in both directions, or in one. */
 static bool cut_follower(const struct strike *x)
 {
     zkt_proxy *link = x->s->links[follower(x)][x->leader];
@@ -139,8 +139,8 @@ static int count_leaders(const struct strike *x)
 }
 
 /*
- * The others elect a new one; the old one keeps its connections, on which nobody speaks. It
- * has worked if for a while two said that they lead.
+ * The other servers elect a new leader. The old leader keeps its connections, but they are silent. The fault has taken
+ * effect if two servers said at the same time that they lead.
  */
 static bool cut_leader(const struct strike *x)
 {
@@ -201,7 +201,7 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_SNAPSHOT_TAKEN] = zkc_take_snapshot,
         [ZKC_SNAPSHOT_RESTORED] = zkc_restore_snapshot,
     };
-    /* On a busy machine a server may have ended by itself. */
+    /* On a busy machine a server may have ended without a fault. */
     const int leader = wait_serving(s) ? zkc_stage_wait_leader(s, RECOVER_MS) : -1;
     struct strike x = {.s = s, .f = fault, .leader = leader};
     if (leader < 0) {

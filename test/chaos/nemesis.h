@@ -8,8 +8,8 @@
 #include "stage.h"
 
 /**
- * Carry out a fault from beginning to end; the history says so if it took effect. Back when
- * all is healed and all servers serve again. False: they do not, or a signal asks for the end.
+ * Carry out a fault from beginning to end, and record it if it took effect. Returns when all is healed and all
+ * servers serve again. Returns false if they do not, or if a signal asks for the end.
  */
 bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault);
 

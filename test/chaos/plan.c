@@ -28,7 +28,7 @@ int64_t zkc_between(uint64_t *state, int64_t least, int64_t most)
     return least + (int64_t)(zkc_random(state) % (uint64_t)(most - least + 1));
 }
 
-/* @word is of @n characters. */
+/* @word has @n characters. */
 static bool is_called(const char *id, const char *word, size_t n)
 {
     size_t i = 0;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The schedule of faults: a function of the seed and of the kinds alone. Every kind comes once in each round,
- * in an order of the round's own.
+ * The schedule of faults depends only on the seed and on the kinds of faults. Every round has each kind once, in its
+ * own order.
  */
 
 #define ZKC_FAULT_MAP(X)                                                               \
@@ -40,7 +40,7 @@
     X(NEW_SESSIONS, "client's servers begin new sessions", 1500, 4000)                 \
     X(NO_LEADER, "client's servers refuse sessions", 600, 4000)                        \
     X(COUNTS_CHANGES, "client's servers count changes", 1500, 4000)                    \
-    /* Only if asked for by name, from here on. */                                     \
+    /* The kinds from here on come only in runs that name them. */                     \
     X(RECONFIGURED, "server removed and added by reconfig", 1000, 4000)                \
     X(ROLLED, "servers of another release, and back", 1000, 4000)                      \
     X(SNAPSHOT_TAKEN, "snapshot by the AdminServer", 500, 2000)                        \
@@ -55,13 +55,13 @@ enum zkc_fault_kind {
 
 typedef struct zkc_fault {
     enum zkc_fault_kind kind;
-    uint32_t who;    /* modulo the number of those in question */
+    uint32_t who;    /* modulo the number of candidates */
     uint32_t how;    /* modulo the number of variants */
-    int64_t span_ms; /* how long, or at most how long */
-    int64_t rest_ms; /* before the next one */
+    int64_t span_ms; /* duration, or the longest duration */
+    int64_t rest_ms; /* pause before the next fault */
 } zkc_fault;
 
-/** Kinds of faults, each a bit. */
+/** A set of kinds of faults, one bit for each. */
 typedef uint64_t zkc_kinds;
 
 /** The kinds of faults in a run without --nemesis. */
@@ -73,19 +73,19 @@ static inline bool zkc_has_kind(zkc_kinds kinds, int kind)
     return (kinds >> kind & 1) != 0;
 }
 
-/** Read a list such as "leader-killed,disk-full", or "usual". False: a name is unknown. */
+/** Read a list such as "leader-killed,disk-full", or "usual". Returns false if a name is unknown. */
 bool zkc_kinds_read(const char *list, zkc_kinds *out);
 
 typedef struct zkc_plan {
     uint64_t random;
-    int kinds; /* in a round */
-    int drawn; /* of this round */
+    int kinds; /* kinds in a round */
+    int drawn; /* faults of this round so far */
     enum zkc_fault_kind round[ZKC_FAULT_KINDS];
 } zkc_plan;
 
-/** SplitMix64: next number of a sequence. */
+/** SplitMix64: returns the next number of the sequence. */
 uint64_t zkc_random(uint64_t *state);
-/** From @least to @most. */
+/** Returns a random number from @least to @most. */
 int64_t zkc_between(uint64_t *state, int64_t least, int64_t most);
 
 void zkc_plan_begin(zkc_plan *p, uint64_t seed, zkc_kinds kinds);

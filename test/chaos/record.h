@@ -7,49 +7,49 @@
 #include <stdint.h>
 
 /*
- * The history of a run: records of one size, appended to one file by all processes with one
- * write() each. What was written survives the SIGKILL of its writer. Times are CLOCK_BOOTTIME
- * in nanoseconds, so those of different processes can be compared.
+ * The history of a run: records of one size. All processes append to one file, each record by one write(). A record
+ * survives a SIGKILL of its writer. Times are CLOCK_BOOTTIME in nanoseconds, so times of different processes can be
+ * compared.
  */
 
 enum zkc_kind {
     ZKC_NONE,
-    /* by clients */
+    /* Written by clients. */
     ZKC_BEGIN,     /* process started */
-    ZKC_END,       /* process ends in order */
+    ZKC_END,       /* process is about to end in order */
     ZKC_SELF_KILL, /* about to kill itself */
     ZKC_GRANT, /* acquire: at..until, limit; token, or code; value = sequence number */
-    ZKC_FAIL,  /* acquire failed: at..until, code, limit = time-out in ms */
-    ZKC_SURE,  /* asked at..until: surely held for value ms */
+    ZKC_FAIL,  /* acquire failed: at..until, code, limit = timeout in ms */
+    ZKC_SURE,  /* queried at..until: surely held for value ms */
     ZKC_AGAIN, /* acquired again: code, token, value = token before */
-    ZKC_DOWNGRADE,  /* a writer is about to stay as a reader */
+    ZKC_DOWNGRADE,  /* a writer is about to become a reader */
     ZKC_DOWNGRADED, /* code, token, value = token before */
     ZKC_LOOKED, /* listed path, at..until: code, token, value = token of its first node */
     ZKC_RELEASE,       /* about to release for good */
     ZKC_RELEASED,      /* code */
     ZKC_LOST,          /* lost callback: token, code = reason */
-    ZKC_CANCEL,        /* canceled whoever waits; by a release: a ticket that waits */
-    ZKC_BAD_CALL,      /* callback of a ticket out of turn: code = state */
+    ZKC_CANCEL,        /* canceled all waiters, or released a waiting ticket */
+    ZKC_BAD_CALL,      /* unexpected callback of a ticket: code = state */
     ZKC_STALLED,       /* the machine let the process sleep from at to until */
-    ZKC_STORE_TRY,     /* about to write behind the fence: token, value */
+    ZKC_STORE_TRY,     /* about to do a fenced write: token, value */
     ZKC_STORE,         /* fenced write, at..until: token, value, code 1 = accepted */
-    ZKC_PLAIN,         /* unfenced write, likewise */
-    ZKC_GUARD_TRY,     /* about to write under the guard: token, value */
+    ZKC_PLAIN,         /* unfenced write: the same fields */
+    ZKC_GUARD_TRY,     /* about to do a guarded write: token, value */
     ZKC_GUARD_OK,      /* done: token, value, limit = zxid of the write */
     ZKC_GUARD_NO,      /* refused or not sent: code */
     ZKC_GUARD_UNKNOWN, /* no answer: code */
-    /* by the coordinator */
+    /* Written by the coordinator. */
     ZKC_FAULT,   /* at..until, code = kind of fault */
     ZKC_STOPPED, /* process was stopped at..until */
-    ZKC_KILLED, /* process with a guardian has ended by SIGKILL: its promises ended with it */
-    ZKC_DELETED,  /* node of token deleted by hand, at..until; code */
-    ZKC_REPLACED, /* made again under the same name by another, persistent: token */
+    ZKC_KILLED,  /* SIGKILL ended a process with a guardian, and with it its promises */
+    ZKC_DELETED, /* node of token deleted from outside, at..until; code */
+    ZKC_REPLACED, /* node created again by another, same name, persistent: token */
     ZKC_PARENT,   /* empty lock path deleted, at..until */
     ZKC_CALM,     /* the nemesis has stopped and all is healed */
     ZKC_KINDS
 };
 
-/* What is asked for. */
+/* What a request asks for. */
 enum zkc_as {
     ZKC_AS_MUTEX,
     ZKC_AS_READER,
@@ -59,18 +59,18 @@ enum zkc_as {
     ZKC_ASES
 };
 
-/* Who is asked for, and how its outcome is learnt. */
+/* How a lock is requested, and how the outcome is learned. */
 enum zkc_by {
-    ZKC_BY_THREAD,   /* the thread itself, in acquire */
-    ZKC_BY_CALLBACK, /* a ticket, by its callback */
-    ZKC_BY_WAIT,     /* a ticket without callback, by waiting */
-    ZKC_BY_POLL,     /* a ticket, by asking for its state */
+    ZKC_BY_THREAD,   /* by acquire */
+    ZKC_BY_CALLBACK, /* by a ticket with a callback */
+    ZKC_BY_WAIT,     /* by a ticket without a callback, which is waited for */
+    ZKC_BY_POLL,     /* by a ticket whose state is polled */
     ZKC_BYS
 };
 
 /*
- * The paths: one for throughput, one whose holders are there when something happens, one often
- * empty; one that stays with its client for a while; a read-write lock; a semaphore.
+ * The paths: one for throughput; one that is usually held when a fault comes; one that is often empty; one whose node
+ * the client keeps for a while; a read-write lock; a semaphore.
  */
 enum {
     ZKC_SHORT_PATH,
@@ -96,8 +96,8 @@ typedef struct zkc_record {
     uint8_t process;
     uint8_t thread;
     uint8_t path;
-    uint8_t by;      /* enum zkc_by, of grants, failures and what follows them */
-    uint8_t as;      /* enum zkc_as, of the same */
+    uint8_t by;      /* enum zkc_by; of grants, failures and their follow-up records */
+    uint8_t as;      /* enum zkc_as; of the same records */
     uint8_t permits; /* of ZKC_AS_PERMITS */
     uint8_t also;    /* of ZKC_AS_BOTH: the second path */
     uint8_t spare[9];
@@ -106,8 +106,8 @@ typedef struct zkc_record {
 _Static_assert(sizeof(zkc_record) == 64, "a record never crosses a page");
 
 /*
- * What a history calls the token: on ZKC_KEPT_PATH many holds share a fencing token, so the number of the hold by its node
- * stands behind it.
+ * The token in a history: on ZKC_KEPT_PATH many holds share a fencing token, so the number of the hold on its node is
+ * appended.
  */
 static inline int64_t zkc_token(int path, int64_t token, int64_t pass)
 {
@@ -115,7 +115,7 @@ static inline int64_t zkc_token(int path, int64_t token, int64_t pass)
     return path == ZKC_KEPT_PATH ? token << PASS_BITS | pass : token;
 }
 
-/** Has the client a guardian? Every other one has. */
+/** Returns whether the client has a guardian. Every other client has one. */
 static inline bool zkc_is_guarded(int process)
 {
     return process % 2 == 1;
@@ -123,16 +123,16 @@ static inline bool zkc_is_guarded(int process)
 
 int64_t zkc_now(void);
 
-/** Open for appending, created if need be. Returns a descriptor or -1. */
+/** Open for appending, and create the file if necessary. Returns a descriptor or -1. */
 int zkc_history_open(const char *file);
 
-/** Append; ends the program when that fails. */
+/** Append a record. If that fails, end the program. */
 void zkc_put(int fd, const zkc_record *r);
 
-/** Read from record *@from on, at most @room; moves *@from. Returns how many. */
+/** Read at most @room records from record *@from on, and advance *@from. Returns how many it read. */
 size_t zkc_history_read(int fd, size_t *from, zkc_record *out, size_t room);
 
-/** All records of @file, to be freed, or NULL. */
+/** Returns all records of @file, to be freed, or NULL. */
 zkc_record *zkc_history_load(const char *file, size_t *count);
 
 #endif

@@ -8,11 +8,11 @@
 #include "check.h"
 #include "store.h"
 
-/* What a person is told: lines while it runs, a table at the end. */
+/* The output of a run: progress lines while it runs, a table at the end. */
 
 struct zkc_progress {
     int history;
-    size_t read; /* records so far */
+    size_t read; /* records read so far */
     int64_t count[ZKC_KINDS];
     int64_t timed_out;
     zkc_kinds took;        /* kinds of faults that have taken effect */
@@ -22,24 +22,24 @@ struct zkc_progress {
     const char *doing;
 };
 
-/** Read what is new in the history, and write a line when one is due. */
+/** Read the new records of the history, and print a line when one is due. */
 void zkc_progress_tick(void *progress);
-/** A line at once. */
+/** Print a line at once. */
 void zkc_progress_say(struct zkc_progress *p, const char *doing);
 
 struct zkc_outcome_text {
     uint64_t seed;
     int64_t seconds;
-    zkc_kinds kinds;     /* of faults that there may have been */
-    const char *nemesis; /* the list that said so, or NULL */
+    zkc_kinds kinds;     /* the possible kinds of faults */
+    const char *nemesis; /* the argument of --nemesis, or NULL */
     const struct zkc_verdict *verdict;
     const zkc_store_reply *store; /* one for each path */
 };
 
-/** The end of a table: the violations. */
+/** Print the end of a table: the violations. */
 void zkc_report_bad(const struct zkc_verdict *v);
 
-/** The table, on stdout. */
+/** Print the table on stdout. */
 void zkc_report(const struct zkc_outcome_text *o);
 
 #endif

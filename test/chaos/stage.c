@@ -23,7 +23,7 @@ enum { STEP_MS = 10, LOOK_MS = 500 };
 
 volatile sig_atomic_t zkc_signaled;
 
-static zkc_stage *open_stage; /* for the end of the program */
+static zkc_stage *open_stage; /* to clean up when the program ends */
 
 const char *zkc_stage_file(const zkc_stage *s, const char *name, char *out, size_t size)
 {
@@ -40,14 +40,14 @@ void zkc_stage_put(const zkc_stage *s, zkc_record r)
 
 /* ---- processes ---------------------------------------------------------------------- */
 
-/* Between fork and exec: async-signal-safe calls only. */
+/* Between fork and exec: only async-signal-safe calls. */
 static _Noreturn void exec_self(pid_t parent, int output, char *const *argv)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(126);
     }
-    (void)signal(SIGINT, SIG_IGN); /* of the terminal: the coordinator ends us */
+    (void)signal(SIGINT, SIG_IGN); /* Ctrl-C: the coordinator ends us */
     (void)dup2(output, 1);
     (void)dup2(output, 2);
     (void)execv("/proc/self/exe", argv);
@@ -76,8 +76,8 @@ pid_t zkc_stage_spawn(const zkc_stage *s, const char *const *args)
 }
 
 /*
- * Those without proxies know one server alone in two lives of three: such a client stays with a
- * stale leader, or a follower that is cut off, as long as it will serve.
+ * In two lives of three, a client without proxies knows only one server. Such a client stays with a stale leader, or
+ * with a follower that is cut off, for as long as that server serves.
  */
 static const char *servers_for(const zkc_stage *s, int index, int life)
 {
@@ -114,7 +114,7 @@ static void note_crash(zkc_stage *s, const char *who, int status)
     }
 }
 
-/* A client has ended: by SIGKILL, which is in the game, in order, or as it should not. */
+/* A client has ended: by SIGKILL, which is expected, in order, or by a crash. */
 static void bury(zkc_stage *s, int index, int status)
 {
     struct zkc_client *c = &s->clients[index];
@@ -209,12 +209,12 @@ static int through_proxy(void *ctx, int from, int to, int port)
     zkc_stage *s = ctx;
     char target[32];
     (void)snprintf(target, sizeof target, "127.0.0.1:%d", port);
-    zkt_proxy_stop(s->links[from][to]); /* of an earlier try */
+    zkt_proxy_stop(s->links[from][to]); /* left by an earlier attempt */
     s->links[from][to] = zkt_proxy_start_raw(target);
     return zkt_proxy_port(s->links[from][to]);
 }
 
-/* The same port at two addresses, of one name. */
+/* Starts two proxies with the same port at the two addresses of one name. */
 static void start_doors(zkc_stage *s, int client, int server)
 {
     zkt_proxy **doors = s->doors[client][server];
@@ -239,25 +239,25 @@ void zkc_stage_limit(zkt_server *server, int which)
 }
 
 /*
- * A server that comes back takes the leader's whole state. ZooKeeper 3.8 spoils its own when it takes only what it
- * missed while clients write: it fails half-way, logs the same transactions again, and when it is killed within that
- * has nodes that are long deleted elsewhere, which nobody can delete (ZOOKEEPER-4394, ZOOKEEPER-4712). Whoever asks
- * that server waits behind them for ever.
+ * A server that comes back takes the leader's whole state. ZooKeeper 3.8 can corrupt its own state if it takes only the
+ * missed transactions while clients write: the synchronization fails half-way, and the server logs the same
+ * transactions again. If it is killed then, it retains nodes that are long deleted elsewhere and that cannot be deleted
+ * (ZOOKEEPER-4394, ZOOKEEPER-4712). A client of that server waits behind such nodes for ever.
  */
 static void start_servers(zkc_stage *s, zkc_kinds kinds)
 {
-    /* A configuration that all share has no room for links of each pair. */
+    /* A configuration that all servers share has no room for a link for each pair. */
     const bool fixed = !zkc_has_kind(kinds, ZKC_RECONFIGURED);
     const zkt_server_options o = {.link_port = fixed ? through_proxy : NULL,
                                   .link_ctx = s,
                                   .config = fixed ? NULL : "reconfigEnabled=true",
-                                  .fsync = 1, /* which the nemesis makes slow */
+                                  .fsync = 1, /* the nemesis slows it down */
                                   .jvm_arguments =
                                       "-Dzookeeper.forceSnapshotSync=true "
-                                      /* As in production, not as in tests. */
+                                      /* As in production; tests use other numbers. */
                                       "-Dzookeeper.nio.numSelectorThreads=2 "
                                       "-Dzookeeper.nio.numWorkerThreads=4 "
-                                      /* of ZKC_SUPER */
+                                      /* The digest of ZKC_SUPER. */
                                       "-Dzookeeper.DigestAuthenticationProvider."
                                       "superDigest=super:1tm2VJ8QGIDIgyMX71meWABJeAM="};
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
@@ -334,7 +334,7 @@ static void make_files(zkc_stage *s)
 {
     const char *env = getenv("TMPDIR");
     char file[256];
-    /* As test/lib names its own, so that it clears away what a killed program left. */
+    /* Named like the directories of test/lib, which therefore removes what a killed program left. */
     (void)snprintf(s->dir, sizeof s->dir, "%s/zkt-%d-chaos-XXXXXX",
                    env != NULL && *env != '\0' ? env : "/tmp", (int)getpid());
     if (mkdtemp(s->dir) == NULL) {

@@ -21,13 +21,14 @@ struct raise {
 struct item {
     int64_t high; /* highest token of fenced reads and writes */
     zkc_store_reply now;
-    struct raise raised[RAISES]; /* the last ones, by any operation */
+    struct raise
+        raised[RAISES]; /* the last new maxima of the token, by any operation */
     uint64_t raises;
 };
 
 static struct item items[ZKC_PATHS];
 
-/* Remember when a token was first seen. */
+/* Remembers when a new highest token was first seen. */
 static void see(struct item *item, int64_t token)
 {
     const struct raise *last = &item->raised[(item->raises + RAISES - 1) % RAISES];
@@ -36,7 +37,7 @@ static void see(struct item *item, int64_t token)
     }
 }
 
-/* For how long a higher token than @token has been known. */
+/* Returns for how long a token higher than @token has been known. */
 static int64_t late_by(const struct item *item, int64_t token)
 {
     int64_t first = 0;
@@ -113,7 +114,7 @@ static bool address_of(const char *socket, struct sockaddr_un *address)
     return true;
 }
 
-/* Whether the connection goes on. */
+/* Returns whether the connection stays open. */
 static bool answer(int fd)
 {
     zkc_store_request ask;

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * What the locks protect outside ZooKeeper: two numbers a path, in a process of its own. The
- * fenced one refuses reads and writes with a token lower than the highest it has seen; the
- * plain one takes everything.
+ * The data outside ZooKeeper that the locks protect: two numbers for each path, in a separate process. The fenced
+ * number refuses reads and writes with a token lower than the highest that it has seen. The plain number accepts
+ * everything.
  */
 
 enum zkc_store_op { ZKC_READ, ZKC_WRITE, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, ZKC_STATUS };
@@ -21,7 +21,7 @@ typedef struct zkc_store_request {
 } zkc_store_request;
 
 typedef struct zkc_store_reply {
-    int64_t accepted; /* 0: the token is too low */
+    int64_t accepted; /* 0: the token is too low, or the path is wrong */
     int64_t value;    /* READ, STATUS */
     /* STATUS */
     int64_t writes;
@@ -29,16 +29,16 @@ typedef struct zkc_store_reply {
     int64_t plain_value;
     int64_t plain_writes;
     int64_t plain_late;    /* writes after a higher token had been seen */
-    int64_t plain_late_ns; /* the latest of them: how long after */
+    int64_t plain_late_ns; /* longest delay of such a write */
 } zkc_store_reply;
 
-/** The process: serves @socket until it is killed. */
+/** Run the process: serve @socket until it is killed. */
 int zkc_store_serve(const char *socket);
 
-/** A connection for one thread, or -1. */
+/** Returns a connection for one thread, or -1. */
 int zkc_store_connect(const char *socket);
 
-/** False: no answer. */
+/** Send a request, and receive the reply. Returns false if there is no answer. */
 bool zkc_store_ask(int fd, const zkc_store_request *ask, zkc_store_reply *reply);
 
 #endif

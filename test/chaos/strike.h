@@ -4,7 +4,7 @@
 
 #include "nemesis.h"
 
-/* What a fault is about; @leader is of the moment before it. */
+/* The context of a fault; @leader is the leader right before it. */
 struct strike {
     zkc_stage *s;
     const zkc_fault *f;
@@ -12,8 +12,8 @@ struct strike {
 };
 
 /*
- * What the nemesis can do; each is back when it has healed what it did, servers that start
- * again excepted. False: it had no effect.
+ * The faults. Each function returns when it has healed what it did, except for servers that are still starting. They
+ * return false if the fault had no effect.
  */
 bool zkc_kill_client(const struct strike *x);
 bool zkc_kill_guardian(const struct strike *x);
@@ -40,15 +40,18 @@ bool zkc_roll(const struct strike *x);
 bool zkc_take_snapshot(const struct strike *x);
 bool zkc_restore_snapshot(const struct strike *x);
 
-/** Until that server serves, or @end. When it could not bind its port it is launched again. */
+/**
+ * Wait until that server serves, or until @end. Launch it again if it has ended, as when it could not bind its port.
+ * Returns false otherwise.
+ */
 bool zkc_wait_server(zkc_stage *s, int index, int64_t end);
 
-/** Do this to all ways of one client to the servers. */
+/** Do @what to all proxies between one client and the servers. */
 void zkc_doors(const struct strike *x, void (*what)(zkt_proxy *p));
 
 /**
- * Wait until whoever holds the long path is connected to server @index, so that a fault there
- * hits a holder, or at most @ms; then let who sits on it go on.
+ * Wait at most @ms until the holder of the long path is connected to server @index, so that a fault there hits a
+ * holder. Then make holders that sit on a lock stay.
  */
 void zkc_aim(const struct strike *x, int index, int64_t ms);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the AdminServer of ZooKeeper 3.9 can do to the data of a server. */
+/* Faults that the AdminServer of ZooKeeper 3.9 can cause in the data of a server. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { HTTP_MS = 20000, SERVE_MS = 60000, STEP_MS = 50 };
 
-static int ports[ZKC_SERVERS]; /* of AdminServers; 0: none yet */
+static int ports[ZKC_SERVERS]; /* ports of the AdminServers; 0: none yet */
 
 /* A text or a snapshot. */
 struct body {
@@ -40,7 +40,10 @@ static bool read_all(int fd, struct body *out, int64_t deadline)
     return n == 0;
 }
 
-/* Send a request, with @in if it is not NULL. @out, to be freed, receives the body of the answer. False: not "200 OK". */
+/*
+ * Sends a request, with body @in if it is not NULL. @out, to be freed, receives the body of the answer. Returns false
+ * if the status is not 200.
+ */
 static bool ask(int port, const char *what, const struct body *in, struct body *out)
 {
     const int64_t end = zkt_now_ms() + HTTP_MS;
@@ -76,7 +79,7 @@ static bool ask(int port, const char *what, const struct body *in, struct body *
     return done;
 }
 
-/* Has the server an AdminServer? It is restarted with one. */
+/* Makes sure that the server has an AdminServer: restarts it with one if necessary. Returns false if that fails. */
 static bool have_admin(const struct strike *x, int which)
 {
     zkt_server *server = zkt_ensemble_server(x->s->ensemble, which);
@@ -106,7 +109,7 @@ static bool take(const struct strike *x, int which, struct body *out)
            out->size > sizeof magic && memcmp(out->data, magic, sizeof magic - 1) == 0;
 }
 
-/* The leader, or another. */
+/* The leader, or another server. */
 static int one_of_them(const struct strike *x)
 {
     return (x->leader + (int)(x->f->who % ZKC_SERVERS)) % ZKC_SERVERS;
@@ -122,8 +125,8 @@ bool zkc_take_snapshot(const struct strike *x)
 }
 
 /*
- * The data of one server go back while locks are held. No library can make up for that: docs/loss.md says so. At the end
- * the server gets the data of the others.
+ * Sets the data of one server back while locks are held. No library can compensate for that, as docs/loss.md says. At
+ * the end the server gets the data of the others.
  */
 bool zkc_restore_snapshot(const struct strike *x)
 {

@@ -10,7 +10,7 @@
 #include "strike.h"
 #include "util.h"
 
-/* One that runs, counted from @who on, or NULL. */
+/* Returns the first running client, counted from @who on, or NULL. */
 static struct zkc_client *running(const struct strike *x, uint32_t who)
 {
     for (uint32_t i = 0; i < ZKC_PROCESSES; i++) {
@@ -29,7 +29,7 @@ bool zkc_kill_client(const struct strike *x)
     return c != NULL && kill(c->pid, SIGKILL) == 0;
 }
 
-/* The child of @pid with this name, or 0. */
+/* Returns the child of @pid with this name, or 0. */
 static pid_t child_of(pid_t pid, const char *name)
 {
     DIR *dir = opendir("/proc");
@@ -56,7 +56,7 @@ static pid_t child_of(pid_t pid, const char *name)
     return found;
 }
 
-/* The guardian alone; or its client right before it, or right behind it. */
+/* Kills the guardian alone, or its client right before it or right after it. */
 bool zkc_kill_guardian(const struct strike *x)
 {
     const struct zkc_client *c = running(x, x->f->who | 1);
@@ -74,7 +74,7 @@ bool zkc_kill_guardian(const struct strike *x)
     return done;
 }
 
-/* One or two at once. */
+/* Stops one client, or two at once. */
 bool zkc_freeze_clients(const struct strike *x)
 {
     const int count = 1 + (int)(x->f->how % 2);
@@ -90,7 +90,7 @@ bool zkc_freeze_clients(const struct strike *x)
     }
     (void)zkc_stage_pass(x->s, x->f->span_ms);
     for (int i = 0; i < count; i++) {
-        /* Not reaped meanwhile by another's hand: then the number may be a stranger's. */
+        /* Skip a process that was reaped meanwhile: its pid may belong to a stranger. */
         if (pids[i] > 0 && stopped[i]->pid == pids[i]) {
             (void)kill(pids[i], SIGCONT);
             zkc_stage_put(
@@ -102,7 +102,7 @@ bool zkc_freeze_clients(const struct strike *x)
     return pids[0] > 0;
 }
 
-/* The way of one client to a server. */
+/* Returns the proxy between the client and a server. */
 static zkt_proxy *door(const struct strike *x, int server)
 {
     return zkc_stage_door(x->s, (int)(x->f->who % ZKC_PROXIED), server);
@@ -189,7 +189,7 @@ bool zkc_lose_reply(const struct strike *x)
     return triggered(x) > before;
 }
 
-/* One server or more are to be found elsewhere, under the same names. */
+/* Moves one or more servers to other addresses, under the same names. */
 bool zkc_move_servers(const struct strike *x)
 {
     const int first = (int)(x->f->who % ZKC_SERVERS);
@@ -230,7 +230,10 @@ static zkt_proxy_counts counts(const struct strike *x)
     return sum;
 }
 
-/* The client connects to such servers, and again at the end. Returns what passed meanwhile. */
+/*
+ * Makes the client connect to servers with these habits, and reconnect normally at the end. Returns what passed
+ * meanwhile.
+ */
 static zkt_proxy_counts have_habits(const struct strike *x, int habits)
 {
     const zkt_proxy_counts before = counts(x);
@@ -249,7 +252,10 @@ static zkt_proxy_counts have_habits(const struct strike *x, int habits)
     return passed;
 }
 
-/* Such a server ends the connection at the operation. The client has two, of which one guards its counters. */
+/*
+ * Such a server closes the connection when it gets the operation. The client has two handles; one of them guards its
+ * counters.
+ */
 bool zkc_lack(const struct strike *x)
 {
     enum { HANDLES = 2 };

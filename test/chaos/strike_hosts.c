@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of the hosts that servers and clients run on. */
+/* Faults of the hosts of servers and clients. */
 #include "strike.h"
 #include "util.h"
 
@@ -19,7 +19,10 @@ static int walls_told(const struct strike *x, int server)
                                 : atomic_load(&x->s->control->told);
 }
 
-/* All of them, forth and back and far. Servers and clients have to have looked meanwhile. */
+/*
+ * Steps all wall clocks, forward and back and far. The fault takes effect only if all servers and a client read their
+ * clocks meanwhile.
+ */
 bool zkc_step_walls(const struct strike *x)
 {
     enum { STEPS = 4 };
@@ -49,7 +52,7 @@ static int one_of_them(const struct strike *x)
     return (x->leader + (int)(x->f->who % ZKC_SERVERS)) % ZKC_SERVERS;
 }
 
-/* Each fsync takes from 0.5 to 3 s, of the leader or of another. */
+/* Makes each fsync of the leader or of another server take from 0.5 to 3 s. */
 bool zkc_slow_disk(const struct strike *x)
 {
     struct zkt_bad_host *host = x->s->hosts[one_of_them(x)];
@@ -60,7 +63,7 @@ bool zkc_slow_disk(const struct strike *x)
     return atomic_load(&host->synced) > before;
 }
 
-/* The server leaves the ensemble, and comes back once there is room, or is started again. */
+/* The server leaves the ensemble. It returns once there is room, or is restarted. */
 bool zkc_fill_disk(const struct strike *x)
 {
     enum { BY_ITSELF_MS = 15000, STEP_MS = 100 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of the ensemble: a server leaves it and comes back; servers of another release. */
+/* Faults of the ensemble: a server leaves and returns; servers run another release. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static zkt_server *server(const struct strike *x, int index)
     return zkt_ensemble_server(x->s->ensemble, index % ZKC_SERVERS);
 }
 
-/* How a configuration names a member. */
+/* Writes the entry of a member in a configuration. */
 static void member(const struct strike *x, int index, char *out, size_t size)
 {
     const zkt_server *s = server(x, index);
@@ -24,7 +24,7 @@ static void member(const struct strike *x, int index, char *out, size_t size)
                    index + 1, s->quorum_port, s->election_port, s->port);
 }
 
-/* 1: the configuration of that server's ensemble has the member; 0: it has not; -1: it does not say. */
+/* Returns 1 if that server's configuration has the member, 0 if it has not, -1 if there is no answer. */
 static int has_member(zkt_raw *raw, int index)
 {
     char text[1024];
@@ -39,7 +39,10 @@ static int has_member(zkt_raw *raw, int index)
     return strstr(text, name) != NULL;
 }
 
-/* Until the others have it so. A request whose answer is lost may have been done. */
+/*
+ * Retries until the other servers have the wanted configuration, because a request whose answer is lost may have been
+ * executed.
+ */
 static bool reconfigure(const struct strike *x, int index, bool in)
 {
     const int64_t end = zkt_now_ms() + LONG_MS;
@@ -49,7 +52,7 @@ static bool reconfigure(const struct strike *x, int index, bool in)
     member(x, index, joining, sizeof joining);
     (void)snprintf(leaving, sizeof leaving, "%d", index + 1);
     for (int i = 1; !done && zkt_now_ms() < end && zkc_stage_pass(x->s, STEP_MS); i++) {
-        /* Either of the others, by turns. */
+        /* The other two servers by turns. */
         zkt_raw *raw =
             zkt_raw_open(zkt_server_host(server(x, index + 1 + i % 2)), 10000);
         if (raw != NULL) {
@@ -65,7 +68,7 @@ static bool reconfigure(const struct strike *x, int index, bool in)
     return done;
 }
 
-/* A new member has to know all of them, itself too. */
+/* A new member must know all members, including itself. */
 static void write_members(const struct strike *x, int index)
 {
     static const char key[] = "dynamicConfigFile=";
@@ -92,7 +95,7 @@ static void write_members(const struct strike *x, int index)
     }
 }
 
-/* With an empty disk, or as it is. */
+/* Restarts a server, with an empty disk or as it is. */
 static void start_again(const struct strike *x, int index, bool wipe)
 {
     zkc_stage_kill(server(x, index));
@@ -104,8 +107,8 @@ static void start_again(const struct strike *x, int index, bool wipe)
 }
 
 /*
- * The leader, or another. Meanwhile it runs on, or is replaced by one with an empty disk. The latter starts before it is
- * a member, as ZooKeeper wants it.
+ * Removes the leader or another server. Meanwhile the server runs on, or a server with an empty disk replaces it. The
+ * replacement starts before it is a member, as ZooKeeper requires.
  */
 bool zkc_reconfigure(const struct strike *x)
 {
@@ -129,7 +132,7 @@ bool zkc_reconfigure(const struct strike *x)
 
 /* ---- a rolling restart ---------------------------------------------------------------- */
 
-/* "3.8.0", or empty. */
+/* Writes the release of a server, such as "3.8.0", or an empty string if it is unknown. */
 static void release_of(const struct strike *x, int index, char *out, size_t size)
 {
     static const char key[] = "Zookeeper version: ";
@@ -141,7 +144,10 @@ static void release_of(const struct strike *x, int index, char *out, size_t size
                    at != NULL ? at + sizeof key - 1 : "");
 }
 
-/* One after the other, the leader last. False: a server does not serve, or is of the release that it was of. */
+/*
+ * Restarts one server after the other, the leader last. Returns false if a server does not serve or its release has not
+ * changed.
+ */
 static bool roll(const struct strike *x, bool other)
 {
     bool done = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people do by hand. */
+/* Changes to the nodes from outside, as an administrator may make them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { RAW_MS = 1000 };
 
-/* Until it says yes, or the time is up. */
+/* Repeats @attempt until it returns true or the time is up. */
 static bool with_session(const struct strike *x,
                          bool (*attempt)(const struct strike *x, zkt_raw *raw))
 {
@@ -58,7 +58,7 @@ bool zkc_delete_parent(const struct strike *x)
     return with_session(x, delete_if_empty);
 }
 
-/* The one with the lowest number, or NULL. */
+/* Returns the child with the lowest number, or NULL. */
 static const char *first_of(const zkt_list *list)
 {
     const char *first = NULL;
@@ -72,7 +72,7 @@ static const char *first_of(const zkt_list *list)
     return first;
 }
 
-/* The node that holds @path, and its stat. */
+/* Finds the node that holds @path, and its stat. */
 static bool find_holder(zkt_raw *raw, int path, char *node, size_t size, zkt_stat *st)
 {
     char dir[64];
@@ -89,7 +89,7 @@ static bool find_holder(zkt_raw *raw, int path, char *node, size_t size, zkt_sta
 
 static bool delete_first(const struct strike *x, zkt_raw *raw)
 {
-    const int path = (int)(x->f->who % 2); /* those that are always wanted */
+    const int path = (int)(x->f->who % 2); /* the two paths that are always wanted */
     char node[384];
     zkt_stat st;
     if (!find_holder(raw, path, node, sizeof node, &st)) {
@@ -153,7 +153,10 @@ static bool remove_replaced(const struct strike *x, zkt_raw *raw)
     return rc == ZKT_OK || rc == ZKT_NONODE;
 }
 
-/* Each other time a client is cut off meanwhile, the holder perhaps, and back before the other's node goes. */
+/*
+ * Replaces the node of a holder. In half of the cases a client, possibly the holder, is cut off meanwhile, and is back
+ * before the foreign node is deleted.
+ */
 bool zkc_replace_holder(const struct strike *x)
 {
     const bool cut = x->f->how % 2 == 0;
@@ -172,7 +175,7 @@ bool zkc_replace_holder(const struct strike *x)
 
 /* ---- permissions ------------------------------------------------------------------------ */
 
-/* On all children of a path, or on itself. */
+/* Sets the permissions of all children of a path, or of the path itself. */
 static bool set_acl(zkt_raw *raw, const struct strike *x, bool children, int perms)
 {
     char dir[64];
@@ -204,7 +207,10 @@ static bool permit(const struct strike *x, zkt_raw *raw)
     return set_acl(raw, x, x->f->how % 2 == 0, ZKT_ALL);
 }
 
-/* To see or to change all nodes there, or to delete any: nobody loses a hold by it, and what was released goes later. */
+/*
+ * Forbids reading, writing or both on all nodes of a path, or deleting any of them. No hold is lost by that, and
+ * released nodes are deleted later.
+ */
 bool zkc_forbid(const struct strike *x)
 {
     const bool done = with_session(x, forbid);

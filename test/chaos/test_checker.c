@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checkers of the chaos run, on made-up histories: a good one, and one for each fault. */
+/* Tests the checkers of the chaos run on made-up histories: a good one, and one for each fault. */
 #include <stdlib.h>
 
 #include <zkr/error.h>
@@ -7,7 +7,7 @@
 #include "made_up.h"
 #include "runner.h"
 
-/* Nothing to complain about. */
+/* A good history has no violation. */
 static void a_good_history_passes(void **state)
 {
     (void)state;
@@ -19,7 +19,7 @@ static void a_good_history_passes(void **state)
     assert_int_equal(t.verdict.canceled, 1);
 }
 
-/* A session after its node was deleted by hand the holder has to know. */
+/* The holder must know that its node was deleted within a session timeout and ZKC_NOTICE_MS. */
 static void a_deletion_noticed_too_late_is_seen(void **state)
 {
     (void)state;
@@ -49,7 +49,9 @@ static struct zkc_gaps gaps_of(struct made_up *m)
     return g;
 }
 
-/* A hold that begins 1 ms before the claim of the one before is over; on another path it may. */
+/*
+ * A hold that begins 1 ms before the previous claim on its path has ended is a violation. On another path it is none.
+ */
 static void two_that_believe_at_once_are_seen(void **state)
 {
     (void)state;
@@ -57,7 +59,7 @@ static void two_that_believe_at_once_are_seen(void **state)
     zkc_record *first = visit(1, 0);
     t.now = first[SURE].at + (PROMISE_MS - 2) * (int64_t)MS;
     zkc_record *second = visit(2, 0);
-    assert_int_equal(gaps_of(&t).both, 0); /* the release ended the claim */
+    assert_int_equal(gaps_of(&t).both, 0); /* the release ends the claim */
     strike_out(&first[RELEASE]);
     second[GRANT].until = first[SURE].at + PROMISE_MS * (int64_t)MS;
     assert_int_equal(gaps_of(&t).both, 0);
@@ -66,7 +68,7 @@ static void two_that_believe_at_once_are_seen(void **state)
     assert_int_equal(t.verdict.bad[ZKC_BAD_BOTH], 1);
 }
 
-/* An acquire of 30 ms that took two seconds too many. */
+/* An acquire with a timeout of 30 ms that took two seconds too long. */
 static void a_late_return_is_seen(void **state)
 {
     (void)state;
@@ -77,7 +79,7 @@ static void a_late_return_is_seen(void **state)
     expect_only(ZKC_BAD_LATE);
 }
 
-/* Time in which the process did not run is not the library's; another process's is. */
+/* Time in which the process did not run does not count as late. A stall of another process is no excuse. */
 static void a_late_return_after_a_stop_is_none(void **state)
 {
     (void)state;
@@ -95,7 +97,7 @@ static void a_late_return_after_a_stop_is_none(void **state)
     expect_only(ZKC_BAD_LATE);
 }
 
-/* One thread did not get one of the locks after the nemesis, or too late. */
+/* After the nemesis, a thread did not get one of the locks, or got it too late. */
 static void starvation_is_seen(void **state)
 {
     (void)state;
@@ -112,25 +114,25 @@ static void starvation_is_seen(void **state)
     expect_only(ZKC_BAD_STARVED);
 }
 
-/* A run that proves nothing is a failure, too. */
+/* A run that proves nothing is a failure. */
 static void a_run_without_moves_is_seen(void **state)
 {
     (void)state;
     calm();
     t.expected.seconds = ZKC_ALL_KINDS_S;
     judge();
-    /* each kind of fault, the losses, and the number of faults */
+    /* Each kind of fault, the losses, and the number of faults. */
     assert_int_equal(t.verdict.bad[ZKC_BAD_NO_MOVES], ZKC_USUAL_KINDS + 2);
     for (int i = 0; i < ZKC_USUAL_KINDS; i++) {
         add(ZKC_FAULT, 0, 0, 0)->code = i;
     }
     add(ZKC_LOST, 0, 0, 0);
     expect_good();
-    t.all[0].kind = ZKC_NONE; /* the only time-out */
+    t.all[0].kind = ZKC_NONE; /* the only timeout */
     expect_only(ZKC_BAD_NO_MOVES);
 }
 
-/* A callback that comes twice, or for a loss of what was never held. */
+/* A callback that comes twice, or that reports the loss of a hold that never was. */
 static void a_callback_out_of_turn_is_seen(void **state)
 {
     (void)state;
@@ -142,7 +144,7 @@ static void a_callback_out_of_turn_is_seen(void **state)
     expect_only(ZKC_BAD_TOLD);
 }
 
-/* Every way of taking the lock has to have been granted. */
+/* Each way of requesting a lock must have been granted. */
 static void a_run_without_tickets_is_seen(void **state)
 {
     (void)state;
@@ -155,7 +157,7 @@ static void a_run_without_tickets_is_seen(void **state)
     assert_int_equal(t.verdict.bad[ZKC_BAD_NO_MOVES], ZKC_BYS - 1);
 }
 
-/* Nor is it a run in which no ticket left the queue before its turn. */
+/* A run in which no ticket was released while it waited is a failure. */
 static void a_run_without_a_released_waiting_ticket_is_seen(void **state)
 {
     (void)state;
@@ -166,7 +168,7 @@ static void a_run_without_a_released_waiting_ticket_is_seen(void **state)
     expect_only(ZKC_BAD_NO_MOVES);
 }
 
-/* Each kind of lock has to have been granted, looked at, and downgraded. */
+/* Each kind of lock must have been granted; locks must have been looked at, downgraded, and kept. */
 static void a_run_without_one_of_the_locks_is_seen(void **state)
 {
     (void)state;
@@ -191,14 +193,14 @@ static void a_run_without_one_of_the_locks_is_seen(void **state)
             strike_out(&t.all[i]);
         }
         if (t.all[i].kind == ZKC_GRANT && t.all[i].path == ZKC_KEPT_PATH) {
-            t.all[i].value = (int64_t)i; /* each by a node of its own */
+            t.all[i].value = (int64_t)i; /* each grant has its own node */
         }
     }
     expect_only(ZKC_BAD_NO_MOVES);
     assert_int_equal(t.verdict.bad[ZKC_BAD_NO_MOVES], 3);
 }
 
-/* The same seed, the same faults; another seed, others. */
+/* The same seed gives the same faults, and another seed gives others. */
 static void the_seed_makes_the_schedule(void **state)
 {
     (void)state;
@@ -222,7 +224,7 @@ static void the_seed_makes_the_schedule(void **state)
     assert_true(differ > ZKC_USUAL_KINDS);
 }
 
-/* Every kind once in each round. */
+/* Each round has every kind once. */
 static void every_kind_of_fault_has_its_turn(void **state)
 {
     (void)state;
@@ -239,7 +241,7 @@ static void every_kind_of_fault_has_its_turn(void **state)
     }
 }
 
-/* What was asked for by name, in any run; and nothing else. */
+/* Every kind that --nemesis names must come, in a run of any length, and no other kind comes. */
 static void a_kind_that_was_asked_for_has_to_come(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the checkers of the chaos run call a lock wedged, on made-up histories. */
+/* Tests when the checkers of the chaos run call a lock wedged, on made-up histories. */
 #include <string.h>
 
 #include <zkr/error.h>
@@ -7,7 +7,7 @@
 #include "made_up.h"
 #include "runner.h"
 
-/* Somebody waits for lock 0 from the time returned on, and gets it this much later than the bound. */
+/* A thread waits for lock 0 from the returned time on, and gets it this much later than the bound. */
 static int64_t wait_for_long(int64_t more_ms)
 {
     visit(1, 0);
@@ -30,7 +30,7 @@ static void grant_elsewhere(int64_t from, int64_t ms)
     other->code = ZKR_ESESSION;
 }
 
-/* A lock that nobody holds, somebody wants, and nobody gets, while others are granted. */
+/* A lock that is free and wanted is not granted, while other locks are. */
 static void a_wedged_lock_is_seen(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void a_wedged_lock_is_seen(void **state)
     expect_only(ZKC_BAD_WEDGED);
 }
 
-/* A try that is told of another is an answer as good as a grant. */
+/* A try that finds another contender is as good an answer as a grant. */
 static void a_wedge_is_seen_by_tries(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void a_wedge_is_seen_by_tries(void **state)
     expect_only(ZKC_BAD_WEDGED);
 }
 
-/* Whoever waits with a multi-lock waits for both of its paths. */
+/* A waiting multi-lock waits for both of its paths. */
 static void a_wedge_of_a_second_path_is_seen(void **state)
 {
     (void)state;
@@ -64,13 +64,13 @@ static void a_wedge_of_a_second_path_is_seen(void **state)
     for (int64_t ms = 1000; ms < ZKC_WEDGED_MS; ms += 2000) {
         grant_elsewhere(from, ms);
     }
-    visit(3, ZKC_SHORT_PATH); /* so that the other path is not it */
+    visit(3, ZKC_SHORT_PATH); /* so that the short path is not wedged */
     calm();
     expect_only(ZKC_BAD_WEDGED);
     assert_non_null(strstr(t.verdict.first[ZKC_BAD_WEDGED], "path 2"));
 }
 
-/* Without any answer for long it is the servers that were away, also if others are granted before and after. */
+/* A long time without any answer means that the servers were away, even if other locks are granted before and after. */
 static void absent_servers_are_no_wedge(void **state)
 {
     (void)state;

@@ -10,14 +10,14 @@ enum { WAIT_MS = 50, BRIEF_OF = 4 };
 
 /* ---- the callback ------------------------------------------------------------------- */
 
-/* HELD or FAILED once, after HELD at most LOST. */
+/* Returns whether the state may follow: first HELD or FAILED, once; after HELD at most LOST. */
 static bool in_turn(const zkc_ticket *t, int state)
 {
     return t->told == 0 ? state == ZKR_TICKET_HELD || state == ZKR_TICKET_FAILED
                         : t->told == ZKR_TICKET_HELD && state == ZKR_TICKET_LOST;
 }
 
-/* The token of the grip is the worker's. */
+/* Records with the token of the ticket: the token of the grip belongs to the worker's thread. */
 static void tell(const zkc_ticket *t, enum zkc_kind kind, int code)
 {
     const struct zkc_worker *w = t->grip.w;
@@ -74,7 +74,7 @@ static int hear(zkc_ticket *t)
     while (t->told == 0 && !t->canceled) {
         (void)pthread_cond_wait(&w->moved, &w->lock);
     }
-    /* A loss that was told meanwhile comes out when it is asked whether it is sure. */
+    /* A loss reported meanwhile shows when the worker checks whether the hold is sure. */
     const int state = t->told == ZKR_TICKET_FAILED ? t->told : ZKR_TICKET_HELD;
     (void)pthread_mutex_unlock(&w->lock);
     return code_of(t, state);
@@ -106,10 +106,10 @@ static void destroy(zkc_ticket *t)
     if (zkr_ticket_destroy(t->grip.ticket) != ZKR_OK) {
         zkt_fail("a ticket cannot be destroyed: %s", zkr_last_error()->message);
     }
-    free(t); /* no call follows */
+    free(t); /* no callback follows */
 }
 
-/* From here on nobody cancels it. */
+/* From here on no thread cancels the ticket. */
 static int settle(zkc_ticket *t, int rc)
 {
     (void)pthread_mutex_lock(&t->grip.w->lock);
@@ -135,7 +135,7 @@ static void tell_failed(const zkc_ticket *t, int rc)
 static int request(zkc_ticket *t)
 {
     struct zkc_worker *w = t->grip.w;
-    (void)pthread_mutex_lock(&w->lock); /* so that nobody is told before it is known */
+    (void)pthread_mutex_lock(&w->lock); /* callbacks wait until w->waiting is set */
     int rc = zkc_locks_request(w->locks, &t->grip.want, t->limit_ms,
                                t->grip.by == ZKC_BY_WAIT ? NULL : on_ticket, t,
                                &t->grip.ticket);
@@ -166,7 +166,7 @@ int zkc_ticket_take(struct zkc_worker *w,
     rc = settle(t, rc);
     if (rc != ZKR_OK) {
         tell_failed(t, rc);
-        (void)zkr_ticket_release(t->grip.ticket); /* it may have been lost: no news */
+        (void)zkr_ticket_release(t->grip.ticket); /* may have been lost: no news */
         destroy(t);
     } else if (t->brief) {
         destroy(t);

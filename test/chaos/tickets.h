@@ -8,29 +8,28 @@
 #include "grip.h"
 
 /*
- * Tickets of a worker: it asks, and hears of the outcome by callback, by waiting or by asking
- * again; the callback may end the hold itself, another thread may cancel one that waits, and may
- * end one that is held.
+ * The tickets of a worker. The worker requests a ticket and learns the outcome by a callback, by waiting, or by
+ * polling. The callback may end the hold itself. Another thread may cancel a waiting ticket, and may end a held one.
  */
 
 typedef struct zkc_ticket {
     struct zkc_grip grip;
-    int64_t asked; /* when */
+    int64_t asked; /* when it was requested */
     int64_t limit_ms;
-    int64_t known_at; /* when the worker knew */
-    bool brief;       /* the callback releases */
-    /* Under the worker's lock. */
-    int told;        /* the last state that the callback was called with; 0: none */
-    int64_t token;   /* read in the callback of the grant */
-    int64_t told_at; /* when it was called first */
+    int64_t known_at; /* when the worker learned the outcome */
+    bool brief;       /* the callback releases the hold */
+    /* Protected by the worker's lock. */
+    int told;        /* the state in the last callback; 0: no callback yet */
+    int64_t token;   /* read in the HELD callback */
+    int64_t told_at; /* when the first callback came */
     bool canceled;   /* by zkc_ticket_cancel(), before the worker knew of a grant */
-    struct zkc_ticket *next; /* of those given to zkc_tickets_leave() */
+    struct zkc_ticket *next; /* in the list of zkc_tickets_leave() */
 } zkc_ticket;
 
 /**
- * Ask for a ticket and wait for its outcome. ZKR_OK: it is held, and told to the history; end it
- * with zkc_ticket_end() or zkc_tickets_leave(). Also ZKR_OK with *@out NULL: the hold is over
- * already. Else why not, which is told as well.
+ * Request a ticket, and wait for its outcome. Returns ZKR_OK if the ticket is held; the grant is recorded. End the
+ * ticket with zkc_ticket_end() or zkc_tickets_leave(). Also returns ZKR_OK, with *@out NULL, if the hold is already
+ * over. Any other outcome is returned as an error, and recorded.
  */
 int zkc_ticket_take(struct zkc_worker *w,
                     const struct zkc_want *want,
@@ -38,14 +37,14 @@ int zkc_ticket_take(struct zkc_worker *w,
                     int64_t limit_ms,
                     zkc_ticket **out);
 
-/** Release and destroy. */
+/** Release and destroy the ticket. */
 void zkc_ticket_end(zkc_ticket *t);
 
-/** The thread of zkc_tickets_end_left() shall end it. */
+/** Leave the ticket to the thread that calls zkc_tickets_end_left(). */
 void zkc_tickets_leave(zkc_ticket *t);
 void zkc_tickets_end_left(struct zkc_process *p);
 
-/** From another thread: release what the worker waits for. Returns whether there was any. */
+/** From another thread, release the ticket that the worker waits for. Returns whether there was one. */
 bool zkc_ticket_cancel(struct zkc_worker *w);
 
 #endif

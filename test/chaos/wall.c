@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks of the C library, found before its own. */
+/* The clock functions of the C library. The linker finds these before the originals. */
 #include "wall.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread of a client does with the locks, and how it tells the history. */
+/* What the threads of a client do with the locks, and how they record it. */
 #include "worker.h"
 
 #include <stdio.h>
@@ -20,9 +20,9 @@ static bool one_in(struct zkc_worker *w, int64_t n)
     return between(w, 1, n) == 1;
 }
 
-/* ---- what is done while it is held -------------------------------------------------- */
+/* ---- operations during a hold ------------------------------------------------------- */
 
-/* One operation of the store. False: no answer; *@reply then says "not accepted". */
+/* Does one operation on the store. Returns false if there is no answer; *@reply then says "not accepted". */
 static bool ask_store(const struct zkc_grip *g,
                       enum zkc_store_op op,
                       int64_t value,
@@ -34,7 +34,7 @@ static bool ask_store(const struct zkc_grip *g,
     return zkc_store_ask(g->w->store, &ask, reply);
 }
 
-/* Write one more than was @read, unless that was refused, and tell. */
+/* Writes one more than @read, unless the read was refused, and records that. */
 static void
 add_one(const struct zkc_grip *g, enum zkc_store_op write, zkc_store_reply read)
 {
@@ -62,7 +62,7 @@ static void count_fenced(const struct zkc_grip *g)
     }
 }
 
-/* Without the fence; and with it, after the same @pause_ms, for comparison. */
+/* Counts without the fence. If @fenced_too, counts with it, too, after the same @pause_ms, for comparison. */
 static void count_plain(const struct zkc_grip *g, int64_t pause_ms, bool fenced_too)
 {
     zkc_store_reply plain;
@@ -124,7 +124,7 @@ static void enter_again(const struct zkc_grip *g)
     zkc_grip_put(g, &r);
 }
 
-/* Beside an exclusive hold a try fails; if not, the judge sees two. */
+/* A try beside an exclusive hold must fail. If it does not, the judge sees two holds. */
 static void try_beside(const struct zkc_grip *g)
 {
     const bool by_callback = one_in(g->w, 2);
@@ -137,7 +137,7 @@ static void try_beside(const struct zkc_grip *g)
     }
 }
 
-/* So that the lease has to be kept up, and a fault can come; as long as it is sure. */
+/* Holds for a while, as long as the hold is sure, so that the lease is renewed and a fault can come. */
 static void sit(const struct zkc_grip *g, int64_t most_ms)
 {
     const int64_t end = zkt_now_ms() + between(g->w, most_ms / 5, most_ms);
@@ -147,7 +147,7 @@ static void sit(const struct zkc_grip *g, int64_t most_ms)
     }
 }
 
-/* Somebody else may be in there, too: so nothing is written. */
+/* Other holders may be inside: write nothing. */
 static void stay_among_others(const struct zkc_grip *g)
 {
     const int64_t what = between(g->w, 1, 100);
@@ -162,7 +162,7 @@ static void stay_among_others(const struct zkc_grip *g)
     }
 }
 
-/* A multi-lock that surely holds is first on both of its paths. */
+/* A multi-lock that is surely held is first on both of its paths. */
 static void look_at_both(const struct zkc_grip *g)
 {
     const int paths[] = {g->want.path, g->want.also};
@@ -202,7 +202,7 @@ static void write_alone(struct zkc_grip *g)
         zkt_sleep_ms(between(w, 1, 20));
     } else if (what <= 996) {
         sit(g, 1500);
-    } else { /* what nobody should do: look once, then work for long */
+    } else { /* the classic mistake: check once, then work for long */
         count_plain(g, between(w, 100, 900), true);
     }
 }
@@ -220,7 +220,7 @@ static void do_something(struct zkc_grip *g)
 
 /* ---- one round ---------------------------------------------------------------------- */
 
-/* By acquire; ends with zkc_grip_release(). */
+/* Takes the lock by acquire. The caller ends the hold with zkc_grip_release(). */
 static bool take_by_thread(struct zkc_grip *g, int64_t limit_ms)
 {
     zkc_record r = zkc_grip_record(g, ZKC_FAIL);
@@ -246,7 +246,7 @@ static void use(struct zkc_grip *g)
         do_something(g);
         if (g->want.as == ZKC_AS_WRITER && g->ticket == NULL && one_in(w, 2)) {
             zkc_grip_downgrade(g);
-            sit(g, 100); /* so that the next one comes, if it may */
+            sit(g, 100); /* time for the next reader to come */
         }
     }
 }
@@ -269,7 +269,7 @@ static bool round_by_ticket(struct zkc_worker *w,
     return held;
 }
 
-/* Returns whether it was granted. */
+/* Returns whether the lock was granted. */
 static bool round_on(struct zkc_worker *w,
                      const struct zkc_want *want,
                      enum zkc_by by,
@@ -317,7 +317,10 @@ static struct zkc_want pick_both(struct zkc_worker *w)
                              .also = turned ? ZKC_SHORT_PATH : ZKC_RARE_PATH};
 }
 
-/* Mostly by one process, and in the end by another: a lock that others want is not kept. */
+/*
+ * Mostly one process asks for the kept lock, and after a while another, because a lock that other clients want is not
+ * kept.
+ */
 static bool is_its_turn(struct zkc_worker *w)
 {
     enum { TURN_MS = 4000 };

@@ -20,10 +20,10 @@ struct zkc_process {
     const struct zkc_control *control;
     zkr_client *client;
     struct zkc_handle *handle; /* guarded.h */
-    int threads_before;        /* in this process, before it opened anything */
+    int threads_before;        /* in this process, before it opened the client */
     atomic_bool quit;
     pthread_mutex_t lock;
-    struct zkc_ticket *left; /* under it: held tickets that another thread is to end */
+    struct zkc_ticket *left; /* under @lock: held tickets for another thread to end */
 };
 
 struct zkc_worker {
@@ -39,10 +39,10 @@ struct zkc_worker {
     struct zkc_ticket *waiting; /* under the lock */
 };
 
-/** A record of this process with the time and nothing else filled in. */
+/** Returns a record of this process with only the time and the arguments filled in. */
 zkc_record zkc_client_record(const struct zkc_process *p, enum zkc_kind kind, int path);
 
-/** The thread: rounds until the process quits or the run calms. */
+/** Run a thread: rounds until the process quits or the run calms. */
 void *zkc_worker_run(void *worker);
 
 #endif
