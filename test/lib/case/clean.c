@@ -148,7 +148,7 @@ static void fd_target(int id, char *out, size_t size)
     out[n > 0 ? n : 0] = '\0';
 }
 
-/* Adds to @why those of @now that were not there @before. */
+/* Adds to @why the IDs in @now that are not in @before. */
 static void add_new(char *why,
                     size_t size,
                     const char *what,

@@ -80,7 +80,8 @@ zkr_ticket *zkt_ticket(zkr_mutex *m);
  */
 void zkt_end_ticket(zkr_ticket *t);
 /**
- * Wait until every server has what any client was told, and return @m. For a call that reads what another client wrote.
+ * Wait until every server has applied every write that any server has acknowledged, and return @m. Needed before a call
+ * that reads what another client wrote.
  */
 zkr_mutex *zkt_settled(zkr_mutex *m);
 /** Returns the contenders in the queue of @m, settled. Kept. */
@@ -103,10 +104,12 @@ void zkt_expire(zkr_client *c);
 /** Like zkt_expire(), without waiting. */
 void zkt_expire_start(zkr_client *c);
 
-/** Remember the session of @c for zkt_expire_noted(), which ends that session. The door may call it. */
+/**
+ * Remember the session of @c for zkt_expire_noted(), which ends that session. zkt_door_before() may call the latter.
+ */
 void zkt_note_session(zkr_client *c);
 void zkt_expire_noted(void *unused);
-/** Wait until @c has left that session behind. */
+/** Wait until @c has a session other than the remembered one, and is connected. */
 void zkt_await_next_session(zkr_client *c);
 
 /**

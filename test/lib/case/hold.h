@@ -37,7 +37,7 @@ enum zkt_kinds {
 
 #define ZKT_BIT(kind) (1U << (kind))
 #define ZKT_NONE 0U
-/** These hold together. */
+/** Several of these can hold at the same time. */
 #define ZKT_READERS (ZKT_BIT(ZKT_READER) | ZKT_BIT(ZKT_DOWNGRADED))
 /** These wait as long as necessary, and queue again after a loss. */
 #define ZKT_LEADERS (ZKT_BIT(ZKT_LATCH) | ZKT_BIT(ZKT_SELECTOR))

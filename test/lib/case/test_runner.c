@@ -226,7 +226,7 @@ static void leaves_a_thread_and_a_process(void **state)
     assert_int_equal(zkt_get_byte(ends[0], 10000), 'l');
 }
 
-/* What a case leaves is gone before the next case: no process still has an end of its pipe. */
+/* Threads and processes of a case are gone before the next case: no process still has an end of its pipe. */
 static void nothing_outlives_a_case(void **state)
 {
     char name[] = "program";

@@ -47,14 +47,14 @@ struct zkf__handle {
     struct zkf__conn *conn;
     /* The timeout is in ns, first as requested, and then as negotiated last. */
     int64_t session, timeout;
-    /* Which lie the client is told about the session. */
+    /* The lie about the session that the client gets. */
     enum { ZKF__TRUTH, ZKF__NO_TIMEOUT, ZKF__NO_SESSION } lie;
     int told_ms;
     int credentials;
     bool bad_auth; /* a credential was refused */
     bool refused;  /* the handle is DEAD because of the refusal */
     bool unsure;   /* no request sent after the credentials is answered yet */
-    /* The connection of which the library was notified last. */
+    /* The connection at the last session event that the library received. */
     const struct zkf__conn *told;
     int64_t last_sent, last_heard, attempt_at;
     int64_t seen; /* the highest zxid in an answer */

@@ -102,7 +102,7 @@ static size_t put_end(unsigned char *frame, size_t size)
     return size_of(&p);
 }
 
-/* Returns the new size, or 0 if this is not an answer to lie about. */
+/* Returns the new size of the frame, or 0 if the lie does not apply to this answer. */
 static size_t
 tell(const struct zkt_lie *lie, int op, unsigned char *frame, size_t size, size_t room)
 {

@@ -99,7 +99,7 @@ static int64_t size_of_create(const char *name)
     return bytes_to_server() - before;
 }
 
-/* Expects that the next message is -6 for @xid. */
+/* Expects that the next message refuses request @xid with the code -6. */
 static void expect_refusal(int32_t xid, int64_t deadline)
 {
     zkt_packet answer;
@@ -328,7 +328,7 @@ ZKT_CASE(changes_of_children_count)
     assert_int_equal(set("a/none"), ZKT_NONODE);
     cversion_is(zkt_child("a"), 4);
     cversion_is(zkt_child("a/b"), 0);
-    cversion_is(zkt_child("a"), 5); /* b was set in order to get its Stat */
+    cversion_is(zkt_child("a"), 5); /* b was set to get its Stat */
     assert_int_equal(make("a/c"), ZKT_OK);
     cversion_is(zkt_child("a"), 6);
     zkt_proxy_habits(proxy, 0);

@@ -96,7 +96,7 @@ ZKT_CASE(words_and_large_frames_pass)
     free(data);
 }
 
-/* The request before the n-th is always answered, and the n-th is always executed, or never. */
+/* The request before the n-th is always answered. Whether the n-th is executed depends only on the fault. */
 ZKT_CASE(faults_strike_the_nth_request)
 {
     begin();
