@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr/testing.h: the proxy as a program meets it that holds a lock. lib.proxy has its parts, one by one. */
+/*
+ * Tests the proxy of zkr/testing.h as a program that holds a lock uses it. lib.proxy tests the parts of the proxy, one
+ * by one.
+ */
 #include <errno.h>
 
 #include <zkr/testing.h>
@@ -20,7 +23,7 @@ static zkr_mutex *held_through(zkr_test_proxy *p)
     return m;
 }
 
-/* The mutex is lost before its session can have ended. Then all goes on. */
+/* The mutex is lost before its session can have ended. Once the proxy heals, it can be acquired again. */
 static void lost_in_time(zkr_test_proxy *p, zkr_mutex *m)
 {
     ZKT_EVENTUALLY(!zkr_mutex_is_held(m), SESSION_MS);
@@ -29,7 +32,7 @@ static void lost_in_time(zkr_test_proxy *p, zkr_mutex *m)
     zkt_in_and_out(m);
 }
 
-/* A reset within the session costs the holder nothing. */
+/* A connection reset within the session timeout does not end the hold. */
 ZKT_CASE(a_dropped_connection_comes_back)
 {
     zkr_test_proxy *p = start();
@@ -42,7 +45,7 @@ ZKT_CASE(a_dropped_connection_comes_back)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* Cut off, the holder knows in time. */
+/* A holder that is cut off learns of the loss before its node is gone. */
 ZKT_CASE(a_cut_holder_loses_at_its_bound)
 {
     zkr_test_proxy *p = start();
@@ -50,7 +53,7 @@ ZKT_CASE(a_cut_holder_loses_at_its_bound)
     ZKT_MUST(zkr_test_proxy_cut(p));
     assert_int_equal(zkt_proxy_counters(p).open, 0);
     bool held = true;
-    while (held) { /* never when its node is gone */
+    while (held) { /* it is never held after its node is gone */
         int nodes = zkt_nodes();
         held = zkr_mutex_is_held(m);
         assert_true(nodes == 1 || !held);
@@ -58,7 +61,7 @@ ZKT_CASE(a_cut_holder_loses_at_its_bound)
     lost_in_time(p, m);
 }
 
-/* So it does when nothing comes through any more, one way or the other. */
+/* A holder also learns of the loss in time if the proxy silences one direction or both. */
 ZKT_CASE(a_silenced_holder_loses_at_its_bound)
 {
     zkr_test_proxy *p = start();
@@ -78,7 +81,7 @@ static int64_t time_to_acquire(zkr_mutex *m)
     return zkt_now_ms() - before;
 }
 
-/* A delay holds back each way that is named, until it is 0 again. The other way stays as it was. */
+/* A delay holds back each direction that it names, until it is set to 0. The other direction stays as it was. */
 ZKT_CASE(a_delay_is_felt)
 {
     zkr_test_proxy *p = start();
@@ -87,7 +90,7 @@ ZKT_CASE(a_delay_is_felt)
     for (int way = ZKR_TEST_TO_SERVER; way < ZKR_TEST_BOTH_WAYS; way++) {
         ZKT_MUST(zkr_test_proxy_delay(p, ZKR_TEST_BOTH_WAYS, 100));
         assert_true(time_to_acquire(m) >= 199);
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS)); /* nothing is on its way any more */
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS)); /* nothing is under way */
         ZKT_MUST(zkr_test_proxy_delay(p, way, 0));
         assert_true(time_to_acquire(m) >= 99);
     }
@@ -95,7 +98,7 @@ ZKT_CASE(a_delay_is_felt)
     ZKT_EVENTUALLY(time_to_acquire(m) < 100, PATIENCE_MS);
 }
 
-/* An acquire outlives the loss of its first request, and of the answer to it: one node, and no other. */
+/* An acquire survives the loss of its first request, and of the answer to it. There is one node, and no other. */
 ZKT_CASE(a_lost_request_or_reply_is_survived)
 {
     zkr_test_proxy *p = start();
@@ -111,7 +114,7 @@ ZKT_CASE(a_lost_request_or_reply_is_survived)
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(zkt_proxy_counters(p).connections, 2 + i);
     }
-    /* Unless that is taken back. */
+    /* A loss that was taken back does not happen. */
     for (int i = 0; i < 4; i++) {
         ZKT_MUST(lose[i % 2](p, 1));
         ZKT_MUST(i < 2 ? lose[i](p, 0) : zkr_test_proxy_heal(p));
@@ -121,7 +124,7 @@ ZKT_CASE(a_lost_request_or_reply_is_survived)
     }
 }
 
-/* Where a connection gets a new session, a reset costs the holder its lock. */
+/* If a reconnecting client gets a new session, a connection reset costs the holder its lock. */
 ZKT_CASE(a_session_that_is_not_kept_loses_the_lock)
 {
     zkr_test_proxy *p = start();
@@ -129,14 +132,13 @@ ZKT_CASE(a_session_that_is_not_kept_loses_the_lock)
     zkr_mutex *m = held_through(p);
     ZKT_MUST(zkr_test_proxy_drop(p));
     ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
-    assert_int_equal(
-        zkt_nodes(),
-        1); /* of the session that lives on; not promised any more when released */
+    assert_int_equal(zkt_nodes(),
+                     1); /* of the old session; after the release it may be deleted */
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
     zkt_in_and_out(m);
 }
 
-/* Where there is no leader, a client waits until there is one. */
+/* Without a leader, a client waits until there is one. */
 ZKT_CASE(a_client_waits_for_a_leader)
 {
     zkr_test_proxy *p = start();
@@ -150,7 +152,7 @@ ZKT_CASE(a_client_waits_for_a_leader)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* A client is led to another server, and finds that its session is not known there. */
+/* A client is directed to another server, which does not know its session. */
 ZKT_CASE(a_target_is_changed)
 {
     zkr_test_proxy *p = start();
@@ -163,7 +165,7 @@ ZKT_CASE(a_target_is_changed)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* A port that is taken, a target that is none. */
+/* A port that is taken and a target that is invalid are errors. */
 ZKT_CASE(a_proxy_that_cannot_start_is_an_error)
 {
     zkr_test_proxy *p = start();
@@ -190,7 +192,7 @@ ZKT_CASE(a_proxy_that_cannot_start_is_an_error)
     assert_null(other);
 }
 
-/* Each call on @p says @code. */
+/* Checks that each call on @p returns @code. */
 static void all_refuse(zkr_test_proxy *p, int code)
 {
     zkr_test_counts n;
@@ -213,7 +215,7 @@ static int use_the_parents(void *p)
     return 0;
 }
 
-/* NULL, a child's hands, and arguments that cannot be. */
+/* Calls with NULL, in a forked child, and with invalid arguments fail. */
 ZKT_CASE(bad_calls_are_refused)
 {
     zkr_test_proxy *p = start();

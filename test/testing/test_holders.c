@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr/testing.h: holders lose their sessions and nodes. */
+/* zkr/testing.h: holders lose their sessions and their nodes. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,13 +11,13 @@
 
 enum { PATIENCE_MS = 20000, SECOND_MS = 1000 };
 
-/* A server of the case's own: its threads are those that zkr_test_server_start() gives it. */
+/* Starts a server for this case only, with the number of threads that zkr_test_server_start() gives it. */
 static const char *own_server(void)
 {
     return zkt_server_host(zkt_server_start(NULL));
 }
 
-/* A session timeout that is far longer than what is waited for. */
+/* The session timeout is far longer than the times that the tests measure. */
 static zkr_client *client(const char *servers)
 {
     return zkt_client(servers, 10000);
@@ -34,7 +34,10 @@ static void is_lost_within_a_second(zkr_mutex *m, int64_t since)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* The holder hears in less than a second each time, whoever of its connections and ours is first at the server. */
+/*
+ * The holder notices the end of its session in less than a second each time, whichever connection reaches the server
+ * first, ours or the holder's.
+ */
 ZKT_CASE(the_end_of_a_session_is_heard_of_within_a_second)
 {
     const char *servers = own_server();
@@ -51,7 +54,7 @@ ZKT_CASE(the_end_of_a_session_is_heard_of_within_a_second)
     }
 }
 
-/* On an ensemble, through any server, the next in line has the lock. */
+/* On an ensemble, through any server, the next contender in the queue is granted. */
 ZKT_CASE(on_an_ensemble_the_next_is_granted)
 {
     zkt_ensemble *e = zkt_ensemble_start(3, NULL);
@@ -66,7 +69,10 @@ ZKT_CASE(on_an_ensemble_the_next_is_granted)
     ZKT_MUST(zkr_mutex_release(second));
 }
 
-/* It is the holder that is struck, not who waits behind it; and its session only when that is asked for. */
+/*
+ * The functions affect the holder and not the waiter behind it. Only zkr_test_expire_holder() ends the holder's
+ * session.
+ */
 ZKT_CASE(who_waits_is_spared)
 {
     int (*const strikes[])(const char *, const char *) = {zkr_test_delete_holder,
@@ -97,7 +103,7 @@ ZKT_CASE(who_waits_is_spared)
     }
 }
 
-/* Whatever holds at a path: a reader, the leader of an election, permits. */
+/* A reader, a leader and a holder of permits can be affected, too. */
 ZKT_CASE(holders_of_all_kinds_can_be_struck)
 {
     zkr_client *c = client(zkt_servers());
@@ -134,7 +140,7 @@ ZKT_CASE(holders_of_all_kinds_can_be_struck)
     ZKT_MUST(zkr_leader_latch_destroy(latch));
 }
 
-/* Nobody holds, no such session, no server, no sense. */
+/* A path without a holder, an unknown session, an unreachable server, and invalid arguments are errors. */
 ZKT_CASE(what_cannot_be_struck_is_an_error)
 {
     int port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr/testing.h: servers, what they refuse, and what they leave behind. */
+/* zkr/testing.h: servers, the errors of their functions, and what they leave behind. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "fixture.h"
 #include "fourlw.h"
 
-/* It refuses with @code and @words, and what it should have made is not there. */
+/* Checks that a start fails with @code and @words in its message, and makes no server. */
 static void refuses(const zkr_test_server_options *o, int code, const char *words)
 {
     zkr_test_server *s = NULL;
@@ -34,7 +34,7 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* As in /proc/PID/stat; 'T' = stopped; 'X' = there is none. */
+/* Returns the state as in /proc/PID/stat: 'T' = stopped; 'X' = no such process. */
 static int state_of(pid_t pid)
 {
     char path[64], text[256] = "";
@@ -45,11 +45,11 @@ static int state_of(pid_t pid)
     }
     (void)fread(text, 1, sizeof(text) - 1, file);
     (void)fclose(file);
-    const char *end = strrchr(text, ')'); /* of the name */
+    const char *end = strrchr(text, ')'); /* end of the name */
     return end ? end[2] : 'X';
 }
 
-/* Without Java, and without ZooKeeper's jar, it says what to install. */
+/* Without Java, the error names the package to install. */
 ZKT_CASE(what_is_missing_is_named)
 {
     assert_int_equal(setenv("ZKR_TEST_JAVA", "/nowhere/java", 1), 0);
@@ -59,7 +59,7 @@ ZKT_CASE(what_is_missing_is_named)
     refuses(NULL, ZKR_ESYS, "apt-get install default-jre-headless");
 }
 
-/* Jars without ZooKeeper in them, and a configuration that is none: what the log says is told. */
+/* If the configuration or the JVM's arguments are invalid, or the jars lack ZooKeeper, the error quotes the log. */
 ZKT_CASE(a_server_that_ends_at_once_is_an_error)
 {
     zkr_test_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
@@ -72,7 +72,7 @@ ZKT_CASE(a_server_that_ends_at_once_is_an_error)
     refuses(NULL, ZKR_ENOANSWER, "QuorumPeerMain");
 }
 
-/* No directory can be made. */
+/* If the directory cannot be made, the start fails. */
 ZKT_CASE(a_bad_directory_is_an_error)
 {
     assert_int_equal(setenv("TMPDIR", "/nowhere", 1), 0);
@@ -80,7 +80,7 @@ ZKT_CASE(a_bad_directory_is_an_error)
     assert_int_equal(zkr_last_error()->sys_errno, ENOENT);
 }
 
-/* Arguments that cannot be are refused, NULL among them. */
+/* Invalid arguments are refused, NULL among them. */
 ZKT_CASE(bad_arguments_are_refused)
 {
     zkr_test_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
@@ -111,7 +111,7 @@ ZKT_CASE(bad_arguments_are_refused)
     ZKT_MUST(zkr_test_ensemble_stop(NULL));
 }
 
-/* It takes its options, and no other one's process group; stopped twice is once too often. */
+/* A server uses its options, and has its own process group. Stopping it twice is an error. */
 ZKT_CASE(a_server_is_started_and_stopped)
 {
     char dir[256];
@@ -135,7 +135,7 @@ ZKT_CASE(a_server_is_started_and_stopped)
     ZKT_RC(zkr_test_server_kill(s), ZKR_EINVAL);
 }
 
-/* Killed, it can be killed again but not frozen, until it is started again. */
+/* A killed server can be killed again, but not frozen, until it is restarted. */
 ZKT_CASE(a_killed_server_comes_back)
 {
     zkr_test_server *s = zkt_server_start(NULL);
@@ -150,7 +150,7 @@ ZKT_CASE(a_killed_server_comes_back)
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
 }
 
-/* Twice is as good as once, also when others have let it go on in the meantime. */
+/* A frozen server can be frozen again, also after another process has continued it. */
 ZKT_CASE(a_frozen_server_can_be_frozen_again)
 {
     zkr_test_server *s = zkt_server_start(NULL);
@@ -163,16 +163,16 @@ ZKT_CASE(a_frozen_server_can_be_frozen_again)
     ZKT_MUST(zkr_test_server_thaw(s));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
     ZKT_MUST(zkr_test_server_thaw(s));
-    ZKT_MUST(zkr_test_server_freeze(s)); /* and is stopped so, at the end */
+    ZKT_MUST(zkr_test_server_freeze(s)); /* the case ends with the server frozen */
 }
 
-/* The program under test reaps children of its own, all of them, or has them reaped. */
+/* The program under test may reap all children itself, or ignore SIGCHLD. */
 ZKT_CASE(a_server_that_others_reap_is_known_to_be_gone)
 {
     zkr_test_server *s = zkt_server_start(NULL);
     const pid_t pid = zkr_test_server_pid(s);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    ZKT_BECOMES(zkr_test_server_pid(s), 0, 20000); /* it is not reaped by that */
+    ZKT_BECOMES(zkr_test_server_pid(s), 0, 20000); /* this does not reap it */
     assert_int_equal(waitpid(-1, NULL, 0), pid);
     assert_int_equal(zkr_test_server_pid(s), 0);
     ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
@@ -186,7 +186,7 @@ ZKT_CASE(a_server_that_others_reap_is_known_to_be_gone)
     assert_true(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
 }
 
-/* Shared with a child, which has a server of its own. */
+/* Shared with a child process, which starts its own server. */
 struct family {
     zkr_test_server *parents;
     pid_t pid;
@@ -216,13 +216,16 @@ static int use_and_die(void *arg)
     return raise(SIGKILL);
 }
 
-/* An ended process that nobody has reaped yet is not alive. */
+/* Returns false for a process that has ended but is not reaped. */
 static bool is_alive(pid_t pid)
 {
     return state_of(pid) != 'X' && state_of(pid) != 'Z';
 }
 
-/* A child has no power over its parent's servers, and its own end with it, whether it exits or dies. */
+/*
+ * A child process cannot use its parent's server. The child's own server ends with the child, whether it exits or is
+ * killed.
+ */
 ZKT_CASE(a_forked_child_leaves_the_parents_server_alone)
 {
     struct family *f = zkt_shared(sizeof *f);
@@ -242,11 +245,11 @@ static void *start_and_stop(void *gate)
     (void)pthread_barrier_wait(gate);
     zkr_test_server *s = NULL;
     int rc = zkr_test_server_start(&s, NULL);
-    (void)pthread_barrier_wait(gate); /* all run at once */
+    (void)pthread_barrier_wait(gate); /* all servers run at the same time */
     return rc == ZKR_OK && zkr_test_server_stop(s) == ZKR_OK ? gate : NULL;
 }
 
-/* Threads start servers at the same time. */
+/* Several threads start servers at the same time. */
 ZKT_CASE(many_servers_run_side_by_side)
 {
     enum { MANY = 4 };
@@ -264,7 +267,10 @@ ZKT_CASE(many_servers_run_side_by_side)
     (void)pthread_barrier_destroy(&gate);
 }
 
-/* Its servers are the ensemble's; when the leader dies another one leads, and without a majority none. */
+/*
+ * The servers of an ensemble can be stopped only with it. If the leader dies, another server leads. Without a majority
+ * no server leads.
+ */
 ZKT_CASE(an_ensemble_elects_a_leader)
 {
     zkr_test_ensemble *e = NULL;
@@ -280,7 +286,7 @@ ZKT_CASE(an_ensemble_elects_a_leader)
     const int next = zkr_test_ensemble_leader(e, 20000);
     ZKT_IN_RANGE(next, 0, 2);
     assert_int_not_equal(next, leader);
-    /* It leads on for a while without those who followed. */
+    /* For a while the new leader leads without its follower. */
     const int follower = 3 - leader - next;
     ZKT_MUST(zkr_test_server_freeze(zkr_test_ensemble_server(e, follower)));
     ZKT_RC(zkr_test_ensemble_leader(e, 0), ZKR_ETIMEDOUT);
