@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock --any: one lock of several.
+zkr lock --any acquires one lock of several.
 
   $ . "$TESTDIR/setup.sh"
   $ any() { bg "$1" zkr lock "${@:2}" -- sh -c 'echo $ZKR_LOCK_PATH; exec sleep 60'; }
   $ has() { soon holds $1; out $1; }
   $ queues() { echo $(for each in /a /b /c; do zk count $each; done); }
 
-In the order given the first that is free is taken, and what comes behind is not touched.
+zkr takes the first free lock, in the order given, and does not touch the paths behind it.
 
   $ fresh
   $ any one --any /a /b /c
@@ -33,7 +33,8 @@ In the order given the first that is free is taken, and what comes behind is not
   1 1 0
   $ let_go one two
 
-All are held: the first that is released is taken, by who had come before in that queue. The others are left.
+If all locks are held, the waiter gets the first that is released, unless another contender is ahead of it in that
+queue. It leaves the other queues.
 
   $ fresh
   $ any one --any /a /b
@@ -55,7 +56,7 @@ All are held: the first that is released is taken, by who had come before in tha
   $ soon shows '1 1 0' queues
   $ let_go one waiter
 
-As many as there are locks run at once, each with its own, however they meet.
+As many commands as there are locks run at once, each with its own lock, in whatever order they come.
 
   $ fresh
   $ for each in 1 2 3; do any $each --any /a /b /c; done
@@ -66,7 +67,7 @@ As many as there are locks run at once, each with its own, however they meet.
   $ soon shows '1 1 1' queues
   $ let_go 1 2 3
 
-A waiter that is told to stop leaves all queues.
+A signal makes a waiter leave all queues.
 
   $ fresh
   $ hold one --also /b /a
@@ -77,7 +78,7 @@ A waiter that is told to stop leaves all queues.
   1 1 0
   $ let_go one
 
-It is a hold as any other: it can be revoked, and is lost with its node.
+The hold is an ordinary hold: it can be revoked, and it is lost with its node.
 
   $ fresh
   $ any holder --any /a /b
@@ -95,7 +96,7 @@ It is a hold as any other: it can be revoked, and is lost with its node.
   2> zkr: the lock on /b was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   [79]
 
-Paths end at two dashes; or there is no command, or one by -c.
+Two dashes end the paths. There may also be no command, or a command given with -c.
 
   $ fresh
   $ zkr lock --any /a /b | grep -o '^node=/a/'

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr check: one line and four states, as Nagios and Icinga want them.
+zkr check prints one line and has four states, as Nagios and Icinga require.
 
   $ . "$TESTDIR/setup.sh"
   $ values() { sed -E 's/=[0-9.]+s/=Ns/g; s/ for <?[0-9]+s/ for AGE/; s/(by holder.*held=)(U|Ns)/\1HELD/'; }
   $ check() { local s; command zkr check "$@" >out 2>err </dev/null; s=$?; values <out; cat err; [ $(wc -l <out) = 1 ] || echo 'not one line'; return $s; }
 
-A lock that nobody holds is fine, unless somebody has to lead.
+A lock without a holder is OK, unless --nobody-leads is given.
 
   $ fresh
   $ check /p
@@ -17,7 +17,7 @@ A lock that nobody holds is fine, unless somebody has to lead.
   $ zk count / 
   0
 
-Who holds, and how many wait.
+The line names the holder, and counts the waiters.
 
   $ hold holder /p
   $ queued waiter /p
@@ -40,7 +40,7 @@ Who holds, and how many wait.
   "waiting":1
   $ let_go waiter holder
 
-A hold without its time is at most so old: that is not known. With it, it is.
+If the node has no time of the grant, only an upper bound of the hold's age is known. With the time, the age is known.
 
   $ since=$((($(date +%s) - 3600) * 1000))
   $ zk put /old/x-lock-0000000000 $'a|b\nheld_since_ms='$since
@@ -57,7 +57,8 @@ A hold without its time is at most so old: that is not known. With it, it is.
   $ check --held-longer-than 3600 /other
   ZKR OK - /other: held by y for AGE, 0 wait | held=U waiting=0 oldest=Ns
 
-Of a recipe without a known order who waits is not known; a node that is itself the lock is held since it was made.
+In a recipe without a known order, the number of waiters is unknown. A node that is itself the lock is held since its
+creation.
 
   $ fresh
   $ keep hive /hive/LOCK-SHARED-0000000000=theirs /hive/LOCK-SHARED-0000000001=theirs /node=host1
@@ -70,7 +71,7 @@ Of a recipe without a known order who waits is not known; a node that is itself 
   ZKR OK - /node: held by host1 for AGE | held=Ns waiting=U oldest=U
   $ end hive
 
-A server that falls silent is no answer, within a second of the time.
+If the server falls silent, the check ends within a second of the time limit, without an answer.
 
   $ fresh
   $ serve proxy proxy
@@ -80,7 +81,7 @@ A server that falls silent is no answer, within a second of the time.
   [2]
   $ end proxy
 
-No server is not known, or critical if it is asked for. Wrong usage is not known, either.
+If no server answers, the state is UNKNOWN, or CRITICAL with --no-quorum. Wrong usage is UNKNOWN, too.
 
   $ fresh
   $ check -z 127.0.0.1:1 -w 0.3 /p | cut -c1-13
@@ -100,7 +101,7 @@ No server is not known, or critical if it is asked for. Wrong usage is not known
   ZKR UNKNOWN -
   ZKR UNKNOWN -
 
-A report that cannot be written is no OK.
+If the report cannot be written, the state is not OK.
 
   $ zkr check /p >/dev/full
   2> zkr: cannot write the report; check where standard output goes

@@ -32,7 +32,7 @@ const char *cli_self(void)
 
 /* --- processes --- */
 
-/* Nothing that allocates: a thread of ours may have held the allocator's lock at the fork. */
+/* Must not allocate, because another thread may have held the allocator's lock at the fork. */
 static _Noreturn void become(const int fds[3], char *const *argv, pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,7 +61,7 @@ static void close_kept(void *fd)
     (void)close((int)(intptr_t)fd);
 }
 
-/* Before the end of the case: who asks again and again has had its answer. */
+/* Closes @fd before the end of the case, for commands that are run again and again. */
 static void close_now(int fd)
 {
     zkt_unkeep((void *)(intptr_t)fd);
@@ -100,7 +100,7 @@ void cli_spawn(struct cli *c, bool piped, const char *const *argv)
     zkt_keep((void *)(intptr_t)c->err, close_kept);
 }
 
-/* The status of a sanitizer's report may be one that the test expects. */
+/* A sanitizer may end a program with the status that the test expects. */
 static void assert_sane(struct cli *c)
 {
     const char *err = cli_err(c);
@@ -148,7 +148,7 @@ void cli_stop(struct cli *c, int signo)
     assert_int_equal(cli_wait(c), 128 + signo);
 }
 
-/* What it said stands in the output of the test. */
+/* If the command fails, prints what it wrote to stderr. */
 int cli_status(const char *const *argv)
 {
     struct cli c;
@@ -203,7 +203,7 @@ void cli_refused(int status, const char *const *argv)
     forget(&c);
 }
 
-/* An empty file that commands can open by @name, and that is gone with the case. */
+/* Creates an empty file that commands can open by @name. The file ends with the case. */
 static int make_file(char name[32])
 {
     int fd = memfd_create("file", MFD_CLOEXEC);
@@ -296,8 +296,14 @@ static void *beat_in_a_thread(void *beat)
 }
 
 /*
- * MODE: once; brief, 5 ms; plain, until a signal; busy, plain without a pause between beats; deaf,
- * for ever; grand, deaf with a child that is as deaf and beats for both; headless, deaf, and its main thread ends.
+ * Runs a beat. MODE is one of:
+ * - once: ends at once
+ * - brief: ends after 5 ms
+ * - plain: beats until a signal
+ * - busy: like plain, without a pause between beats
+ * - deaf: ignores signals
+ * - grand: like deaf, with a child that is deaf, too, and beats instead of it
+ * - headless: like deaf, and its main thread ends
  */
 static int beat(char *name, const char *mode)
 {
@@ -308,7 +314,7 @@ static int beat(char *name, const char *mode)
     if (!beats) {
         return 99;
     }
-    (void)alarm(BEAT_S); /* should nobody be left to end it */
+    (void)alarm(BEAT_S); /* ends the beat if nothing else does */
     struct cli_beat *b = &beats[strtol(colon + 1, NULL, 10)];
     const char *token = getenv("ZKR_FENCING_TOKEN");
     if (strcmp(mode, "deaf") == 0 || strcmp(mode, "grand") == 0 ||
@@ -316,8 +322,8 @@ static int beat(char *name, const char *mode)
         ignore_signals();
     }
     atomic_store(&b->pid, getpid());
-    atomic_store(&b->token,
-                 token ? atoll(token) : 0); /* who sees it may rely on the above */
+    /* b->first is stored last, so a test that sees it can rely on the pid and the token. */
+    atomic_store(&b->token, token ? atoll(token) : 0);
     atomic_store(&b->last, cli_now_ns());
     atomic_store(&b->first, atomic_load(&b->last));
     if (strcmp(mode, "once") == 0) {
@@ -341,7 +347,7 @@ static int beat(char *name, const char *mode)
     beat_on(b, strcmp(mode, "busy") == 0);
 }
 
-/* The path of zkr; or it is a beat. */
+/* Takes the path of zkr, or runs a beat. */
 static int look_at_arguments(char **argv, int *status)
 {
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -10,78 +10,82 @@
 #include "fixture.h"
 
 /*
- * The zkr command as a black box, where a transcript cannot show it: the real program, in processes of its own. Its path is this
- * one's last argument. What a case has started it waits for; all else is ended with the case.
+ * Runs the zkr command as a black box, for tests that a transcript cannot express: the real program, in separate
+ * processes. The first argument of the test program is the path of zkr. A case waits for the processes that it starts.
+ * Processes that remain end with the case.
  *
- * Started again as "TEST --beat NAME MODE", this program is a command to be run under a lock, which leaves a
- * trace of when it was alive: see cli_beat.
+ * Started as "TEST --beat NAME MODE", the test program is itself a command to run under a lock. It records when it was
+ * alive: see cli_beat.
  */
 
-/** Path of zkr, and of this program. */
+/** Return the paths of zkr and of this program. */
 const char *cli_zkr(void);
 const char *cli_self(void);
 
 struct cli {
     pid_t pid;
-    int in;          /* write end of its stdin; -1 = it has /dev/null or is closed */
-    int out, err;    /* what it wrote */
-    char text[8192]; /* of the last look at one of them */
+    int in;          /* write end of its stdin; -1 = /dev/null or closed */
+    int out, err;    /* files with its output */
+    char text[8192]; /* text of the last call of cli_out() or cli_err() */
 };
 
 enum { CLI_PATIENCE_MS = 30000 };
 
-/** $ZKR_SERVERS for a process that is about to start; taken back after the fork. */
+/** Set $ZKR_SERVERS for a process that is about to start. Called with false after the fork, restore it. */
 void cli_servers(bool set);
 
-/** Start @argv with $ZKR_SERVERS of the tests, stdin from /dev/null or (@piped) from a pipe. */
+/** Start @argv with $ZKR_SERVERS of the tests. Its stdin is /dev/null or, if @piped, a pipe. */
 void cli_spawn(struct cli *c, bool piped, const char *const *argv);
 
-/** zkr with these arguments. PIPED: its stdin is a pipe. AS: a program that may run zkr. */
+/** Start zkr with these arguments. PIPED: its stdin is a pipe. AS: start another program, which may run zkr. */
 #define CLI_START(c, ...) CLI_START_AS((c), cli_zkr(), __VA_ARGS__)
 #define CLI_START_PIPED(c, ...)                                                        \
     cli_spawn((c), true, (const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
 #define CLI_START_AS(c, ...)                                                           \
     cli_spawn((c), false, (const char *const[]){__VA_ARGS__, NULL})
 
-/** Wait for its end: its exit status, 128 + N when it died of a signal itself. */
+/** Wait until the process ends. Returns its exit status, or 128 + N if signal N killed it. */
 int cli_wait(struct cli *c);
 
-/** Send it a signal, and wait: it must have died of that, or say so by its status. */
+/** Send a signal, and wait. Fails the test unless the process dies of the signal or exits with 128 + @signo. */
 void cli_stop(struct cli *c, int signo);
 
-/** What it wrote so far. */
+/** Return what the process has written so far. */
 const char *cli_out(struct cli *c);
 const char *cli_err(struct cli *c);
 
-/** Start and wait. */
+/** Start a process, and wait for its end. */
 #define CLI_RUN(c, ...) CLI_RUN_AS((c), cli_zkr(), __VA_ARGS__)
 #define CLI_RUN_AS(c, ...) (CLI_START_AS((c), __VA_ARGS__), cli_wait(c))
 
-/** Only the status is of interest. */
+/** Run a command, and return its status. */
 int cli_status(const char *const *argv);
 #define CLI(...) CLI_AS(cli_zkr(), __VA_ARGS__)
 #define CLI_AS(...) cli_status((const char *const[]){__VA_ARGS__, NULL})
-/** Of a script of sh: $0 is zkr, and $1 and so on are the arguments. */
+/** Run a shell script. $0 is zkr, and $1 and so on are the arguments. */
 #define CLI_SH(script, ...) CLI_AS("sh", "-c", (script), cli_zkr(), __VA_ARGS__)
 
-/** Exactly one line on stderr, "zkr: ...". */
+/** Check that stderr is exactly one line, "zkr: ...". */
 void cli_assert_one_line(struct cli *c);
 
-/** It ends with @status, says why in one line, and writes nothing to stdout. */
+/** Check that zkr ends with @status and one line on stderr, and writes nothing to stdout. */
 void cli_refused(int status, const char *const *argv);
 #define CLI_REFUSED(status, ...)                                                       \
     cli_refused((status), (const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
-/** What zkr with these arguments, which must succeed, wrote to stdout; up to the next call. */
+/** Run zkr with these arguments, which must succeed. Returns what it wrote to stdout, valid until the next call. */
 const char *cli_says(const char *const *argv);
 #define CLI_SAYS(...) cli_says((const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
 
-/** Nodes at the path of the test. */
+/** Returns the number of nodes at the path of the test. */
 int cli_queue(void);
 
-/** One that holds the lock at the path of the test for a minute, "the holder". */
+/**
+ * Start a zkr that acquires the lock at the path of the test as "the holder", for a minute, and wait until it is
+ * queued.
+ */
 void cli_hold(struct cli *c);
 
-/** One more with these arguments, which is in the queue when this is done. */
+/** Start zkr with these arguments, and wait until it is in the queue. */
 #define CLI_QUEUE(c, ...)                                                              \
     do {                                                                               \
         int cli_before_ = cli_queue();                                                 \
@@ -91,24 +95,24 @@ void cli_hold(struct cli *c);
 
 /* ---- traces ---- */
 
-/** Written by a beat while it lives, CLOCK_MONOTONIC in ns; 0 = never. */
+/** The trace of a beat: times of CLOCK_MONOTONIC in ns; 0 = never. */
 struct cli_beat {
     _Atomic(int64_t) first, last;
     _Atomic(int64_t) token; /* $ZKR_FENCING_TOKEN */
     _Atomic(int64_t) pid;
-    char name[48]; /* for its command line */
+    char name[48]; /* for the beat's command line */
 };
 
-/** So many, in a file that is gone with the case. */
+/** Returns @count traces in a file that ends with the case. */
 struct cli_beat *cli_beats(int count);
 
-/** The command to be run; cli.c has the modes. */
+/** The arguments that run a beat. cli.c lists the modes. */
 #define CLI_BEAT(beat, mode) cli_self(), "--beat", (beat)->name, (mode)
 
-/** Wait until it has started, run by @c. */
+/** Wait until the beat, which @c runs, has started. */
 void cli_beat_wait(struct cli *c, const struct cli_beat *b);
 
-/** Nanoseconds from the last sign of life of the one to the first of the other. */
+/** Returns the ns from the last sign of life of @one to the first sign of @next. */
 int64_t cli_gap(const struct cli_beat *one, const struct cli_beat *next);
 
 int64_t cli_now_ns(void);

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr: settings from a file, the environment and the command line; paths and options that are refused.
+zkr: settings from a file, the environment and the command line; paths and options that zkr refuses.
 
   $ . "$TESTDIR/setup.sh"
   $ fresh
   $ ours=$ZKR_SERVERS
   $ conf() { printf '%b' "$1" >conf; export ZKR_CONFIG=$PWD/conf; }
 
-A file, else the environment, else the command line; the later counts.
+The environment overrides the file, and the command line overrides both.
 
   $ conf '# nobody is there\n\n ZKR_SERVERS = 127.0.0.1:1 \nZKR_CONNECT_TIMEOUT=0.3\n'
   $ ZKR_SERVERS= zkr status /p
@@ -18,7 +18,7 @@ A file, else the environment, else the command line; the later counts.
   $ ZKR_SERVERS=127.0.0.1:1 zkr status -z $ours --connect-timeout 20 /p
   nobody; there is no /p
 
-What is overridden is not even looked at: it may not be for us.
+zkr does not check a setting that is overridden, because it may be meant for other programs.
 
   $ conf 'ZKR_AUTH_FILE=/no/such/file\nZKR_SESSION_TIMEOUT=soon\nZKR_ACL=nonsense\n'
   $ zkr status -t 5000 --acl open /p
@@ -32,7 +32,7 @@ What is overridden is not even looked at: it may not be for us.
   nobody; there is no /p
   $ ZKR_AUTH=nonsense ZKR_SESSION_TIMEOUT=soon ZKR_ACL= zkr lock -t 5000 --auth digest:a:b --acl open /p true
 
-A list of servers that is none is named like any other setting.
+The error about an invalid list of servers says where the list was set, as for any other setting.
 
   $ conf '\nZKR_SERVERS=host:port:x\n'
   $ ZKR_SERVERS= zkr status /p
@@ -69,7 +69,7 @@ Secrets appear neither in messages nor in the list of processes.
   2> zkr: put the option '--auth' before PATH; see 'zkr status --help'
   [64]
 
-No pipe is waited for: nobody may ever write to it.
+zkr does not wait for a pipe, to which no process might ever write.
 
   $ mkfifo pipe
   $ zkr --auth-file $PWD/pipe lock -w 1 /p true
@@ -78,7 +78,7 @@ No pipe is waited for: nobody may ever write to it.
   $ ZKR_CONFIG=$PWD/pipe zkr status /p
   nobody
 
-A mistake in a file is named, by the file and the line, and help is to be had all the same.
+The error names the file and the line of a mistake. Help works all the same.
 
   $ mistake() { conf "$1"; zkr status /p || echo "[$?]"; zkr lock --help | grep -c '^usage:'; }
   $ mistake '\nZKR_SERVER=x\n'
@@ -105,8 +105,8 @@ A mistake in a file is named, by the file and the line, and help is to be had al
   2> zkr: ZKR_CONNECT_TIMEOUT needs seconds, more than 0, not 'x' in the environment
   [64]
 
-Credentials come from a file, several to a file. Only me:secret may, whose digest this is. Where servers lack create2, zkr says
-more when it may not read.
+One file may have several credentials. The ACL, which has the digest of me:secret, permits only these credentials. If
+the servers lack create2, zkr prints one more line when it may not read.
 
   $ without_that() { grep -v 'refuse to delete our node'; }
   $ printf '# two\ndigest:you:other\ndigest:me:secret\n' >auth
@@ -130,7 +130,8 @@ more when it may not read.
   2> zkr: cannot acquire /b: not authorised (ZooKeeper code -102); check --auth, and the ACL of the path
   [77]
 
-One that others may use, or the group write, is refused; not one of a service with a group of its own.
+A file that others can access, or that its group can write, is refused. Reading by the group is allowed, for a service
+with its own group.
 
   $ for mode in 644 604 602 601 620 660 640; do chmod $mode auth; zkr --auth-file $auth status /p || echo "[$?]"; done
   2> zkr: --auth-file names a file that others can access (mode 0644); set mode 600; see 'zkr --help'
@@ -149,7 +150,7 @@ One that others may use, or the group write, is refused; not one of a service wi
   $ zk rm /a
   $ zk rm /b
 
-The access of what is made is told; parents that are made get it as well.
+--acl sets the ACL of the nodes that zkr creates, including parents.
 
   $ zkr --acl world:anyone:rd lock /a true 2>&1 | without_that
   2> zkr: cannot acquire /a: not authorised (ZooKeeper code -102); check --auth, and the ACL of the path
@@ -166,7 +167,7 @@ The access of what is made is told; parents that are made get it as well.
   [77]
   $ zk rm /a
 
-A path that cannot be meant is named.
+The error names a path that is invalid.
 
   $ zkr -z 127.0.0.1:1/ lock /zookeeper/x true
   2> zkr: /zookeeper/x: paths below /zookeeper belong to the servers; use another path
@@ -213,7 +214,7 @@ A path that cannot be meant is named.
   2> zkr: /zookeeper/x: paths below /zookeeper belong to the servers; use another path
   [65]
 
-Options come before the path.
+Options must come before the path.
 
   $ zkr lock /p -n true
   2> zkr: put the option '-n' before PATH; see 'zkr lock --help'

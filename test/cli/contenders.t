@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr status beside nodes of others: what it shows, and what it asks the servers.
+zkr status on a path with nodes of other programs: its output, and its requests.
 
   $ . "$TESTDIR/setup.sh"
 
-Clients of all languages are shown, in the order of their numbers: go-zookeeper, kazoo and Curator.
+Clients of all languages are shown in the order of their sequence numbers: go-zookeeper, kazoo and Curator.
 
   $ fresh
   $ hex=00112233445566778899aabbccddeeff
@@ -19,9 +19,9 @@ Clients of all languages are shown, in the order of their numbers: go-zookeeper,
   4
   $ end others
 
-A queue is read through a proxy that passes no answer from the first get on. The list is one round trip, all the rest together
-another. Two lists more show that no semaphore is below, and the list of the gate comes twice. If all that takes long the
-client nudges, by exists().
+The proxy passes no answers from the first get on. The list takes one round trip, and all gets together take another.
+Two more lists show that there is no semaphore below the path, and the list of the gate is read twice. If all that takes
+long, the client sends exists() as a nudge.
 
   $ read_queue() { # COUNT: of nodes
   >     bg r zkr -z $host status --json /p
@@ -40,7 +40,7 @@ client nudges, by exists().
   "position":200,
   $ end others
 
-One that ends between the list and the look at it is left out, and the rest move up.
+A contender that ends between the list and the read of its node is left out, and those behind it move up.
 
   $ fresh
   $ keep a /p/a-lock-0000000001=x

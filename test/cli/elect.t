@@ -7,8 +7,8 @@ zkr elect.
   $ count() { [ $(zk count /p) = $1 ]; }
   $ lines() { [ "$(wc -l <$1)" -ge $2 ]; } # FILE: so many at least
 
-Commands that leave a trace of when they are alive, in one file for all of them: their names in turns. They write their tokens
-and numbers into another one. One is deaf to all signals but KILL.
+The commands leave a trace of when they are alive: they write their names into one file for all of them. They write
+their tokens and pids into other files. The deaf command ignores all signals except KILL.
 
   $ traces() { fresh; rm -f beats; : >tokens; rm -f *.pid; }
   $ begins='echo $ZKR_FENCING_TOKEN >>tokens; echo $$ >NAME.pid; while :; do echo NAME >>beats; sleep 0.005; done'
@@ -18,7 +18,7 @@ and numbers into another one. One is deaf to all signals but KILL.
   $ turned() { [ "$(uniq beats | wc -l)" = $1 ]; }
   $ turns() { echo $(uniq beats); sort -n -c -u tokens; }
 
---once is one term.
+--once: zkr leads for one term.
 
   $ fresh
   $ zkr elect --once /p -c 'echo $ZKR_LOCK_PATH $ZKR_LOCK_NODE; exit 5' >said
@@ -28,7 +28,7 @@ and numbers into another one. One is deaf to all signals but KILL.
   $ zk count /p
   0
 
-It leads again after each command; told to stop, it ends with the command's status.
+zkr leads again after each command. After a signal it ends with the command's status.
 
   $ bg c zkr elect /p sh -c 'echo $ZKR_FENCING_TOKEN; [ -e /proc/self ]; sleep 1.1'
   $ soon lines $work/c.out 2
@@ -37,7 +37,7 @@ It leads again after each command; told to stop, it ends with the command's stat
   $ zk count /p
   0
 
-A signal for the command ends no election, also after a command that ends with a status that zkr has itself.
+A signal for the command does not end the election, even if the command then ends with a status that zkr itself uses.
 
   $ bg c zkr elect /p sh -c "trap 'exit 3' USR1 USR2; echo leads; while :; do sleep .05; done"
   $ soon lines $work/c.out 1
@@ -53,7 +53,7 @@ A signal for the command ends no election, also after a command that ends with a
   leads
   leads
 
-It leads again whatever the status. A command that ends at once keeps nobody busy: terms begin a second apart.
+zkr leads again whatever the command's status is. If the command ends at once, terms still begin a second apart.
 
   $ for each in true 'exit 69' 'exit 70' 'exit 75'; do
   >     began=$(ms)
@@ -69,7 +69,7 @@ It leads again whatever the status. A command that ends at once keeps nobody bus
   0
   0
 
-One command runs at a time; the next candidate takes over from one that is killed.
+Only one command runs at a time. The next candidate takes over from one that is killed.
 
   $ traces
   $ bg a zkr -t 2000 elect /p sh -c "$(deaf a)"
@@ -81,7 +81,7 @@ One command runs at a time; the next candidate takes over from one that is kille
   $ turns
   a b
 
-Cut off, the command of a leader dies before the next one leads; healed, it queues again.
+If a leader is cut off, its command dies before the next candidate leads. After the cut, it queues again.
 
   $ traces
   $ serve proxy proxy
@@ -105,7 +105,7 @@ Cut off, the command of a leader dies before the next one leads; healed, it queu
   $ wc -l <said
   1
 
-Somebody deletes the node of a leader: its command is killed, and the next term has a command of its own.
+If an administrator deletes the node of a leader, its command is killed. The next term starts a new command.
 
   $ fresh
   $ bg c zkr elect /p sh -c 'echo $ZKR_FENCING_TOKEN; exec sleep 60'
@@ -116,7 +116,7 @@ Somebody deletes the node of a leader: its command is killed, and the next term 
   2> zkr: the leadership of /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
   $ out c | sort -n -c -u
 
---connect-timeout is for the first term: a cut that lasts longer does not end it later.
+--connect-timeout applies to the first term only: a longer cut later does not end zkr.
 
   $ fresh
   $ serve proxy proxy
@@ -130,7 +130,7 @@ Somebody deletes the node of a leader: its command is killed, and the next term 
   $ kill -TERM ${pid[c]}
   $ quietly await c || : # with the status of a command, or of the signal
 
-A waiting candidate can be told to stop. USR1 and USR2 are for the command alone.
+A signal ends a waiting candidate. USR1 and USR2 are for the command only.
 
   $ fresh
   $ bg a zkr elect /p sleep 60
@@ -145,7 +145,7 @@ A waiting candidate can be told to stop. USR1 and USR2 are for the command alone
   $ out b
   $ let_go a
 
-A listener prints each leader: lines for the leaders, not for the other candidates, and no candidacy.
+A listener prints a line for each leader, and none for the other candidates. It is not a candidate itself.
 
   $ fresh
   $ bg l zkr elect -l /p
@@ -167,7 +167,8 @@ A listener prints each leader: lines for the leaders, not for the other candidat
   node=_c_GUID-latch-N token=TOKEN session=SESSION id=2nd
   $ let_go b
 
-Who is not healthy is no candidate. A leader gives up, the next one leads, and it queues again when it is healthy.
+A candidate that is not healthy leaves the election. If it leads, the next candidate takes over. Once healthy, it queues
+again.
 
   $ traces
   $ sign=$PWD/sign
@@ -197,7 +198,7 @@ Who is not healthy is no candidate. A leader gives up, the next one leads, and i
   $ zk count /p
   0
 
-While it waits in the queue, it leaves the queue.
+A waiting candidate that is not healthy leaves the queue.
 
   $ fresh
   $ bg a zkr elect /p sleep 60
@@ -211,7 +212,7 @@ While it waits in the queue, it leaves the queue.
   $ quietly let_go b
   $ let_go a
 
-Fewer failures in a row than --failures change nothing: of three checks one fails.
+Fewer failures in a row than --failures have no effect. Here one of three checks fails.
 
   $ fresh
   $ : >checks
@@ -220,7 +221,8 @@ Fewer failures in a row than --failures change nothing: of three checks one fail
   $ grep 'not healthy' said
   [1]
 
-A check that hangs has failed, and outlives neither its time nor zkr. Zombies do not live: another subreaper may leave them.
+A check that hangs counts as failed. It outlives neither its time limit nor zkr. Zombies do not count as alive, because
+another subreaper may leave them.
 
   $ live() { ps -o stat= $(cat $1) | grep -c -v ^Z; }
   $ bg c zkr elect --health 'echo $$ >>hangs; exec sleep 60' --every=0.5 /p true
@@ -234,8 +236,7 @@ A check that hangs has failed, and outlives neither its time nor zkr. Zombies do
   0
   [1]
 
-A candidate takes the orphans of its checks, of which each leaves one that ends soon: while it waits no dead child is left. Also
-where there is another subreaper.
+Each check leaves an orphan that ends soon. A waiting candidate reaps these orphans, also if there is another subreaper.
 
   $ bg holder zkr elect /p sleep 60
   $ soon count 1
@@ -248,8 +249,7 @@ where there is another subreaper.
   > done
   $ let_go holder
 
-There is one check at a time: one that hangs in a session of its own, like programs that sudo, su and timeout run, is killed as
-well.
+Only one check runs at a time. A check that hangs in another session, as under sudo, su or timeout, is killed, too.
 
   $ bg c zkr elect --health "setsid sh -c 'echo \$\$ >>own; sleep 60'; true" --every=0.3 /p true
   $ soon lines own 4

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr where other programs keep their nodes: it lists the locks and nothing else, and touches nothing that is no lock.
+zkr on paths with nodes of other programs: it lists only the locks, and changes only locks.
 
   $ . "$TESTDIR/setup.sh"
   $ guid=01234567-89ab-4def-8123-456789abcdef hex=0123456789ab4def8123456789abcdef
   $ untouched() { for each; do zk stat $each | grep -q ' changed=0 version=0 ' || echo "touched: $each"; done; }
 
-Items of queues and logs: kazoo, TaskFlow, Kafka, Solr. Containers: no session owns them. Numbers that no server gave out:
-HBase, an hour of Hive, an id. A lock below such a name. Locks and elections whose holders cannot be asked: kazoo, one that
-is persistent on purpose, go-leaderelection, Hive.
+Items of queues and logs of kazoo, TaskFlow, Kafka and Solr. Containers, which no session owns. Numbers that no server
+assigned: HBase, an hour of Hive, an id. A lock below such a name. Locks and elections whose holders cannot be asked to
+release: kazoo, one that is persistent on purpose, go-leaderelection, Hive.
 
   $ items="/queue/entry-100-0000000000 /board/job0000000000 /changes/config_change_0000000000 /overseer/qn-0000000000"
   $ containers="/shards/shard-0000000000 /held/_c_$guid-lock-0000000000"
@@ -23,7 +23,7 @@ is persistent on purpose, go-leaderelection, Hive.
   >     keep others $(for each in $numbers $locks; do case $each in /table*|/lockpick*) ;; *) echo $each=theirs ;; esac; done)
   > }
 
-The locks are listed and nothing else.
+Only the locks are listed.
 
   $ others
   $ zkr ls -r / | table
@@ -55,7 +55,7 @@ The locks are listed and nothing else.
   /hive: status -q 0, wait 1
   $ untouched $all
 
-Contenders are shown in the line of their queue, and have no lines of their own.
+The line of a queue shows its contenders, which have no lines of their own.
 
   $ zkr ls -a -r --json / | grep -o '^{"path":"[^"]*","kind":"[^"]*"'
   {"path":"/go","kind":"other"
@@ -67,7 +67,7 @@ Contenders are shown in the line of their queue, and have no lines of their own.
   {"path":"/orders/4915112345678","kind":"lock"
   {"path":"/rs/host,16020,1732795200123","kind":"node"
 
-An item that no session will end is named: a lock would wait for it.
+zkr warns about an item that no session ends, because a lock would wait for it.
 
   $ zkr status -q /queue
   $ zkr status /queue | table
@@ -81,7 +81,7 @@ An item that no session will end is named: a lock would wait for it.
   2> zkr: /queue is already held; see 'zkr status /queue'
   2> zkr: /queue: node of another program; this lock waits for it, but that program might not wait for this lock: node entry-100-0000000000
 
-It is said at once, not when somebody wonders why.
+The warning comes at once, not after a long wait.
 
   $ for verb in lock wait; do
   >     bg c zkr $verb /queue
@@ -92,7 +92,7 @@ It is said at once, not when somebody wonders why.
   2> zkr: /queue: the node ahead is not ephemeral: no session ends it, and this lock waits for it: node entry-100-0000000000
   2> zkr: /queue: entry-100-0000000000 is not ephemeral: no session ends it, and a lock at this path waits for it
 
-What a lock asked for now would pass is free for every verb.
+A path is free for every subcommand if a new lock would not wait there.
 
   $ for each in /rs /table /members; do
   >     zkr status -q $each
@@ -105,7 +105,7 @@ What a lock asked for now would pass is free for every verb.
   2> zkr: /members: node of another program; this lock waits for it, but that program might not wait for this lock: node member-0123456789ab4def8123456789abcdef1234567890
   1: free
 
-Only a holder that can be asked is written to.
+zkr writes only to the node of a holder that can be asked to release.
 
   $ end others
   $ others
@@ -126,7 +126,7 @@ Only a holder that can be asked is written to.
   /hive: 65
   $ untouched ${all/\/orders\/*-lock-0000000000/}
 
-By force ephemeral nodes are deleted, and nothing else: not even after a wait.
+--force deletes only ephemeral nodes, even after a wait.
 
   $ end others
   $ others
@@ -155,7 +155,8 @@ By force ephemeral nodes are deleted, and nothing else: not even after a wait.
   2
   $ end others
 
-An ephemeral path is held, as Kafka's /controller, a leader of Patroni: the path is the lock.
+An ephemeral path counts as held, because the path itself is the lock, as with Kafka's /controller or a leader of
+Patroni.
 
   $ fresh
   $ keep node /p/leader=host1
@@ -182,7 +183,8 @@ An ephemeral path is held, as Kafka's /controller, a leader of Patroni: the path
   $ zkr status -q /p/leader
   [1]
 
-A lock names who does not wait for it. A node of ours that others would fail at goes at once, whichever verb made it.
+A lock names other programs on its path that do not wait for it. If another program would fail because of our node, zkr
+deletes the node at once, whatever subcommand created it.
 
   $ cat >makers <<END
   > ${hex}__lock__0000000000 kazoo
@@ -284,7 +286,7 @@ The nodes of a semaphore, such as Curator's InterProcessSemaphoreMutex, do not e
   $ zkr lock /p true
   2> zkr: /p: a semaphore also uses this path; it and this lock do not exclude each other
 
-An order that is not known is not told: of two that share, nobody is said to wait.
+An unknown order is not reported: of two sharers, neither is called a waiter.
 
   $ fresh
   $ keep two /p/LOCK-SHARED-0000000000 /p/LOCK-SHARED-0000000001

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock: readers and writers, permits, several paths; and what status makes of them.
+zkr lock: readers and writers, permits, several paths; and how status shows them.
 
   $ . "$TESTDIR/setup.sh"
   $ quiet() { sleep 0.3; for each; do [ -s $work/$each.out ] && echo "$each holds"; done; true; }
   $ status() { zkr status "$@" | table | sed -E 's/  SESSION  AGE  HELD  TOKEN//; s/[0-9]{10}$/N/; /^holder /d'; }
 
-Readers run together while a writer waits; one that comes later waits behind it. First come, first served.
+Readers run together while a writer waits. A later reader waits behind the writer: first come, first served.
 
   $ fresh
   $ hold one -s /p
@@ -43,7 +43,8 @@ Readers run together while a writer waits; one that comes later waits behind it.
   $ soon holds late
   $ let_go late
 
-With --rw the exclusive side is a writer, which Curator's read-write locks see; without, a mutex.
+With --rw, the exclusive side is a writer, which Curator's read-write locks see. Without it, the exclusive side is a
+mutex.
 
   $ for options in '-x -x' '--rw -x' '-x --rw' '--rw -s' '-s -s' '-s -x'; do
   >     echo "$options: $(zkr lock $options /p -c 'echo $ZKR_LOCK_NODE' | grep -o -e '-[a-zA-Z_]*-*[0-9]*$' | tr -d 0-9)"
@@ -55,7 +56,7 @@ With --rw the exclusive side is a writer, which Curator's read-write locks see; 
   -s -s: -__READ__
   -s -x: -lock-
 
-So many permits are held at once, and no more.
+At most this many permits are held at once.
 
   $ fresh
   $ hold one --permits 2/3 /p
@@ -92,7 +93,7 @@ So many permits are held at once, and no more.
   $ zkr status /p
   nobody
 
-Each counts with its own maximum: a line says that they differ.
+Each zkr counts with its own maximum, and warns if the maxima differ.
 
   $ fresh
   $ hold one --permits=2 /p
@@ -101,7 +102,7 @@ Each counts with its own maximum: a line says that they differ.
   $ zkr lock --permits=2 /p true
   $ let_go one
 
-Whoever looks: the permits of one who waits are not held, and how long its command is does not matter.
+The permits of a waiter do not count as held, whatever command shows them and however long the waiter's command line is.
 
   $ fresh
   $ long="echo held; exec sleep 60 # $(printf 'a long command line with all that is to be done, %d, ' {1..9})"
@@ -122,7 +123,7 @@ Whoever looks: the permits of one who waits are not held, and how long its comma
   2> zkr: /p is a semaphore, whose holders cannot be asked to release it; find one with 'zkr status /p' and stop it on its host, or delete its permits with --force --token N
   [65]
 
-A lower maximum frees nothing.
+A lower maximum frees no permits.
 
   $ let_go two
   $ bg two zkr lock --permits 2/3 /p -c "$long"
@@ -137,7 +138,7 @@ A lower maximum frees nothing.
   2> zkr: other holders of permits of /p use the maximum 3, but this zkr uses 1; give the same maximum everywhere
   2> zkr: other holders of permits of /p use the maximum 2, but this zkr uses 3; give the same maximum everywhere
 
-Those of Curator tell no maximum.
+Curator's semaphores do not record a maximum.
 
   $ fresh
   $ zk put /p/leases; zk put /p/locks
@@ -155,7 +156,7 @@ Those of Curator tell no maximum.
   [1]
   $ end waiter
 
-Plain locks whose names are those of the parts of a semaphore are none.
+A plain lock whose name is that of a part of a semaphore is no semaphore.
 
   $ fresh
   $ for each in locks leases; do
@@ -177,7 +178,7 @@ Plain locks whose names are those of the parts of a semaphore are none.
   2> zkr: nobody holds /p; see 'zkr status /p'
   [1]
 
-All of several paths are locked at once or none; each is an ordinary lock.
+zkr locks all of several paths at once, or none. Each is an ordinary lock.
 
   $ fresh
   $ hold one /b
@@ -198,7 +199,7 @@ All of several paths are locked at once or none; each is an ordinary lock.
   nobody
   $ let_go other
 
-A server that gets a request longer than its limit closes the connection without an answer; that is explained.
+A server closes the connection without an answer if a request is longer than its limit. zkr explains that.
 
   $ serve short server -j -Djute.maxbuffer=1500
   $ zkr -z $host lock -w 3 $(printf -- '--also /%d ' {1..11}) /0 true 2>&1 | sed "s/$host/HOST/g" | grep -o jute.maxbuffer
@@ -206,7 +207,7 @@ A server that gets a request longer than its limit closes the connection without
   [1]
   $ end short
 
-Nested zkr commands take locks one after the other: the first is held while the second is waited for.
+Nested zkr commands acquire locks one after the other: the first is held while zkr waits for the second.
 
   $ fresh
   $ hold other /b
@@ -229,7 +230,8 @@ Nested zkr commands take locks one after the other: the first is held while the 
   $ zkr status /b
   nobody
 
-The path that is refused is named, whichever it is. With --any those before it are tried first, and one is enough.
+zkr names the path that is refused, whichever it is. With --any, zkr tries the paths before it first, and one lock
+suffices.
 
   $ fresh
   $ for each in /a /b /c; do zk put $each; done
@@ -250,7 +252,7 @@ The path that is refused is named, whichever it is. With --any those before it a
   [77]
   2> zkr: cannot acquire /c: not authorised (ZooKeeper code -102); check --auth, and the ACL of the path
 
-The command knows what it holds by.
+The command's environment describes its hold.
 
   $ fresh
   $ knows='case $ZKR_LOCK_NODE in $ZKR_LOCK_PATH/*) ;; *) exit 1 ;; esac; [ $ZKR_FENCING_TOKEN -gt 0 ]'
@@ -258,7 +260,7 @@ The command knows what it holds by.
   $ zkr lock --also /b /a sh -c "$knows"
   $ zkr lock -s /r sh -c "$knows"
 
-While a Curator writer becomes a reader, it briefly has two nodes with one number; neither is a waiter.
+While a Curator writer becomes a reader, it briefly has two nodes with one number. Neither is a waiter.
 
   $ fresh
   $ waiting() { zkr ls --json / | grep -o '"waiting":[0-9]*'; zkr status --json /p | grep -o '"waiting":[0-9]*'; }
@@ -276,7 +278,7 @@ While a Curator writer becomes a reader, it briefly has two nodes with one numbe
   "waiting":1
   $ end writer; end reader; end another
 
-Status can be quiet: held or not, in one word.
+status -q prints nothing: its exit status says whether the lock is held.
 
   $ fresh
   $ zkr status -q /p
@@ -287,7 +289,7 @@ Status can be quiet: held or not, in one word.
   $ zkr status -q /p
   [1]
 
-Nodes of others are shown, and a line says what to think of them.
+Nodes of other programs are shown, and a line explains them.
 
   $ fresh
   $ keep other /p/a-lock-0000000001

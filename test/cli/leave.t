@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr ends when its node is gone. While the line is cut it says that it waits, until the line is back, the session over, or
-somebody tells it to stop.
+zkr ends when its node is deleted. While the connection is cut, it reports that it waits: until the connection is back,
+the session ends, or a signal comes.
 
   $ . "$TESTDIR/setup.sh"
   $ count() { [ $(zk count /p) = $1 ]; }
 
-A command that ends with 7 when it reads a line; up when this returns.
+Starts a zkr whose command ends with 7 when it reads a line. Returns when the command runs.
 
   $ begin() { # ARGUMENT...: zkr ARGUMENT... /p COMMAND
   >     fresh
@@ -15,7 +15,7 @@ A command that ends with 7 when it reads a line; up when this returns.
   >     soon holds c
   > }
 
-It ends while the line is cut, and zkr says that it waits.
+The command ends while the connection is cut, and zkr reports that it waits.
 
   $ end_in_the_dark() {
   >     tell proxy cut
@@ -24,7 +24,7 @@ It ends while the line is cut, and zkr says that it waits.
   >     count 1
   > }
 
-The session would have kept the node for longer than this waits.
+Without the delete, the session would keep the node for longer than the test waits.
 
   $ gone_when_healed() {
   >     local status=0
@@ -34,7 +34,7 @@ The session would have kept the node for longer than this waits.
   >     return $status
   > }
 
-A command that ends while the line is cut leaves no node.
+If the command ends while the connection is cut, no node is left.
 
   $ for verb in 'lock -x' 'elect --once'; do begin -t 10000 $verb; end_in_the_dark; gone_when_healed || echo "[$?]"; done
   2> zkr: waiting for the servers to confirm that our node is deleted, or for the end of the session; a signal ends this wait
@@ -53,7 +53,7 @@ The end of the session ends the wait.
   [7]
   $ soon count 0
 
-A signal ends the wait. The node that it left stands for as long as its session: none of our time is spent on that.
+A signal ends the wait. The node then remains until its session times out, which this test does not wait for.
 
   $ begin -t 10000 lock
   $ end_in_the_dark
@@ -62,7 +62,7 @@ A signal ends the wait. The node that it left stands for as long as its session:
   2> zkr: the servers have not confirmed that our node is deleted; it is gone when the session times out, in at most 10.000 s
   $ count 1 && zk clear /p
 
-zkr is stopped after a create whose reply is lost. It leaves no node.
+A signal stops zkr after a create whose reply is lost. No node is left.
 
   $ stop_in_the_dark() { # ARGUMENT...: zkr ARGUMENT... /p
   >     fresh
@@ -84,7 +84,7 @@ zkr is stopped after a create whose reply is lost. It leaves no node.
   0
   [143]
 
-A waiter told twice ends at once.
+A second signal ends a waiter at once.
 
   $ stop_in_the_dark lock -x
   $ let_go -INT c
@@ -92,7 +92,7 @@ A waiter told twice ends at once.
   2> zkr: the servers have not confirmed that our node is deleted; it is gone when the session times out, in at most 10.000 s
   $ count 1 && zk clear /p
 
-An ignored signal does not end the wait: as with nohup it is not told anything.
+An ignored signal does not end the wait, as with nohup.
 
   $ before='env --ignore-signal=HUP' begin lock
   $ end_in_the_dark

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock: exit codes, each spelling of each option, what it says.
+zkr lock: exit statuses, all spellings of all options, and messages.
 
   $ . "$TESTDIR/setup.sh"
 
-The command's own status comes through, all of them.
+zkr exits with the command's status, whatever it is.
 
   $ fresh
   $ zkr lock /p true
@@ -27,7 +27,8 @@ The command's own status comes through, all of them.
   $ zkr lock /p sh -c 'kill -SEGV $$'
   [139]
 
-A path may be as long as ZooKeeper takes it; a word of a command line or an environment has 128 KiB at most.
+A path may be as long as ZooKeeper allows. A single string on a command line or in the environment may have at most 128
+KiB.
 
   $ for length in 1015 8200 130000; do
   >     path=/$(printf "%0$((length - ${#chroot} - 1))d" 0)
@@ -41,7 +42,8 @@ A path may be as long as ZooKeeper takes it; a word of a command line or an envi
   1
   nobody
 
-A zkr on the same host can be told of the release of a mutex: the node says how. Other locks wait for the servers.
+The node of a mutex says how its release can be reported to a zkr on the same host. Other locks have no such record, and
+their waiters wait for the servers.
 
   $ for options in '' -ime --rw --permits=1; do
   >     zkr lock $options /told$options -c 'zk get $ZKR_LOCK_NODE' | grep -c '^nearby=[0-9a-f]\{72\}$'
@@ -52,7 +54,7 @@ A zkr on the same host can be told of the release of a mutex: the node says how.
   0
   [1]
 
-Options have two spellings. These are accepted, and without effect on a command that runs.
+Options have two spellings. These options are accepted, and do not change the status of a command that runs.
 
   $ fresh
   $ for option in --exclusive -x -e --shared -s --rw --on-revoke=ignore --on-revoke=term --close -o --nb -n --wait=5 -w5 \
@@ -62,7 +64,7 @@ Options have two spellings. These are accepted, and without effect on a command 
   >     [ $? = 7 ] || echo $option
   > done
 
-Servers can be told before the subcommand or after it, the last one wins. Where nobody says otherwise it is this host.
+Servers can be given before the subcommand or after it; the last list counts. The default is this host.
 
   $ zkr -z 127.0.0.1:1 lock -z $ZKR_SERVERS /p true
   $ zkr --servers 127.0.0.1:1 lock --servers $ZKR_SERVERS /p true
@@ -70,7 +72,7 @@ Servers can be told before the subcommand or after it, the last one wins. Where 
   host=127.0.0.1:2181 
   [75]
 
-The session time-out is asked for.
+zkr requests the given session timeout.
 
   $ for option in -t4321 --session-timeout=4321; do
   >     hold c $option /p
@@ -80,8 +82,8 @@ The session time-out is asked for.
   ,to=4321,
   ,to=4321,
 
-One -v tells of the session, two of what libzookeeper says as well, behind one time; both tell what --verbose tells: how
-long, and what.
+-v logs the session, and -vv also the messages of libzookeeper, with a single time each. Both print what --verbose
+prints: how long the acquire took, and the hold.
 
   $ zkr lock --verbose /p true
   2> zkr: got the lock on /p after N s: node=/p/_c_GUID-lock-0000000033 token=TOKEN session=SESSION
@@ -93,7 +95,7 @@ long, and what.
    time=TIME ZOO_INFO@
   $ cat out
 
-The shell is the user's, as with flock: $SHELL, or /bin/sh where there is none.
+-c uses the user's shell, as flock does: $SHELL, or /bin/sh if it is not set.
 
   $ SHELL=/bin/echo zkr lock /p -c 'text $0'
   -c text $0
@@ -121,12 +123,12 @@ Help and version go to standard output.
   $ zkr revoke --help | grep -o -e --force | head -n 1
   --force
 
-A long --kill-after, more than the lease has room for, is cut, and not in silence.
+A --kill-after that is longer than the lease allows is reduced, with a warning.
 
   $ for each in 9 1 auto 0; do zkr -t 3000 lock --kill-after $each /p true; done
   2> zkr: --kill-after is reduced to 1.000 s, a third of the session timeout, when the lock is in doubt; use a longer session timeout (-t)
 
-Without a command the line is printed and the lock kept until the input ends.
+Without a command, zkr prints a line and holds the lock until its input ends.
 
   $ mkfifo input
   $ : >$work/c.out
@@ -147,7 +149,7 @@ Without a command the line is printed and the lock kept until the input ends.
   $ zk count /p
   0
 
-Or until a signal.
+A signal ends the hold, too.
 
   $ (exec setsid env --default-signal=INT zkr lock /p <input >$work/d.out 2>$work/d.err) & pid[d]=$!
   $ exec 5>input

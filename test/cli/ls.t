@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr ls, and what status says where nobody is.
+zkr ls, and the output of status on paths without a holder.
 
   $ . "$TESTDIR/setup.sh"
 
-Every kind is listed, at whatever depth, with who holds and how many wait.
+Every kind of lock is listed, at any depth, with its holder and the number of waiters.
 
   $ fresh
   $ zk put /a/x-lock-0000000003 $'first\nuser=u'
@@ -48,8 +48,8 @@ Every kind is listed, at whatever depth, with who holds and how many wait.
   {"path":"/e","kind":"leader","owner":"leads","session":"0x0","held_since":HELD,"user":null,"host":null,"command":null,"session_timeout_ms":null,"waiting":0,"waiting_since":null,"holders":1,"permits":null,"max":null,"maker":null}
   {"path":"/h","kind":"permit","owner":null,"session":null,"held_since":HELD,"user":null,"host":null,"command":null,"session_timeout_ms":null,"waiting":1,"waiting_since":MS,"holders":null,"permits":0,"max":null,"maker":null}
 
-A hold is as old as it says, whenever its node was made; who waits is as old as its node. In status the second is the one
-that waits longest.
+The age of a hold is what its node says, whenever the node was created. The age of a waiter is that of its node. In
+status, the second contender is the one that waits longest.
 
   $ fresh
   $ since=$((($(date +%s) - 3 * 3600) * 1000))
@@ -70,7 +70,7 @@ that waits longest.
   $ command zkr status --json /a 2>&1 | grep -c "\"owner\":\"second\",\"session\":\"0x0\",\"created_ms\":$made,"
   1
 
-Neither is a path without locks, nor one that may not be read. The second only begins like a path of the servers.
+There may be no locks at a path, or no such path. /zookeepers only begins like a path of the servers.
 
   $ fresh
   $ zkr ls /nosuch
@@ -86,7 +86,7 @@ Neither is a path without locks, nor one that may not be read. The second only b
   $ zkr ls -z $servers | grep /zookeeper
   [1]
 
-The root may have children with numbers, a chroot may be a lock, and below it /zookeeper is a name like others.
+The root may have children with numbers, a chroot may be a lock, and below a chroot /zookeeper is an ordinary name.
 
   $ fresh
   $ zk put /job-lock-0000000003 first
@@ -104,7 +104,7 @@ The root may have children with numbers, a chroot may be a lock, and below it /z
   /a  lock  below  AGE  0  -
   /zookeeper  lock  ours  AGE  0  -
 
-A status of a directory says so; one with nobody in it says no more.
+The status of a directory counts the locks below it; without any, it says only "nobody".
 
   $ fresh
   $ zk put /d/a/x-lock-0000000003 first
@@ -115,7 +115,7 @@ A status of a directory says so; one with nobody in it says no more.
   $ zkr status /d
   nobody
 
-Who runs what is told by their owner text, unless -i hides it.
+The owner text tells which user runs which command, unless -i hides that.
 
   $ fresh
   $ bg a zkr lock /a sh -c $'echo held; exec sleep 60 # \t\1'
@@ -128,7 +128,7 @@ Who runs what is told by their owner text, unless -i hides it.
   [1]
   $ let_go a b
 
-On a line that takes 50 ms each way: one after the other would take two minutes.
+Each request is delayed by 50 ms. Sent one after the other, the requests would take more than a minute and a half.
 
   $ fresh
   $ zk locks 1000
@@ -141,7 +141,8 @@ On a line that takes 50 ms each way: one after the other would take two minutes.
   $ tell proxy count | sed -E 's/^20[01][0-9] /20.. /'
   20.. requests, 1 connections
 
-Those that may not be read are left out, and counted: a path with what is below it; a node, but not its lock.
+Nodes that may not be read are left out, and counted: a path with everything below it, or the contender of a lock that
+is still listed.
 
   $ fresh
   $ zk put /half

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr: what its man page says, and the demo.
+The examples of zkr's man page, and the demo.
 
   $ . "$TESTDIR/setup.sh"
 
-The demo takes no servers but its own, or those that it is told of: $ZKR_SERVERS may be those of real locks.
+The demo uses only its own servers or those in --servers, because $ZKR_SERVERS may name servers with real locks.
 
   $ mkdir -p build/examples build/tools
   $ for each in examples/hold examples/scheduler examples/stock tools/zkr; do
@@ -19,7 +19,7 @@ The demo takes no servers but its own, or those that it is told of: $ZKR_SERVERS
   to be had at 127.0.0.1:2 
   [1]
 
-The example for a part of a script, as it is printed; what it does there is $WORK.
+The example for a part of a script, as it is printed. Here $WORK is the protected work.
 
   $ sed -n '/^coproc zkr lock/,/^kill /p' "$ZKT_SOURCES/tools/zkr/zkr.1" |
   >     sed -e 's/\\-/-/g' -e 's/^\\&\.\.\.$/eval "$WORK"/' -e 's|/jobs/part|/p|' >part
@@ -38,7 +38,7 @@ The example for a part of a script, as it is printed; what it does there is $WOR
   $ zk count /p
   0
 
-A part that has lost its lock ends with what it runs; nobody of its group is left.
+A part that loses its lock ends together with the commands that it runs. No process of its group is left.
 
   $ WORK='echo begun; sleep 60; echo never' bg part bash part
   $ group=${pid[part]}

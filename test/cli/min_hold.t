@@ -5,7 +5,7 @@ zkr lock --min-hold: the lock outlasts the command.
   $ . "$TESTDIR/setup.sh"
   $ ms() { echo $(($(date +%s%N) / 1000000)); }
 
-A host whose clock is late finds the lock held, so its cron job does not run again.
+A host whose clock is late finds the lock held, so it does not run the cron job again.
 
   $ fresh
   $ began=$(ms)
@@ -17,13 +17,13 @@ A host whose clock is late finds the lock held, so its cron job does not run aga
   $ await c
   $ [ $(($(ms) - began)) -ge 2500 ]
 
-The time of the command counts: from the grant, not from the end of the command.
+The time of --min-hold runs from the grant, not from the end of the command.
 
   $ began=$(ms)
   $ zkr lock --min-hold 4 /p sleep 4
   $ took=$(($(ms) - began)); [ $took -ge 4000 ] && [ $took -le 7000 ]
 
-The command has ended, and the lock is still held. A signal ends that with the status of the command.
+The command has ended, and the lock is still held. A signal ends the hold, and zkr exits with the command's status.
 
   $ start() { bg c zkr lock -i c --min-hold 60 /p sh -c 'echo done; exit 7'; soon holds c; zkr lock -n /p true; }
   $ start
@@ -35,7 +35,7 @@ The command has ended, and the lock is still held. A signal ends that with the s
   $ zk count /p
   0
 
-A revocation request ends it, too.
+A request to release ends the hold, too.
 
   $ start
   2> zkr: /p is already held; see 'zkr status /p'
@@ -46,7 +46,7 @@ A revocation request ends it, too.
   $ await c
   [7]
 
-A loss ends it and is told; the command is not to blame.
+A loss ends the hold and is reported, but zkr exits with the command's status.
 
   $ start
   2> zkr: /p is already held; see 'zkr status /p'

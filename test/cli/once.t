@@ -8,7 +8,7 @@ zkr once: a command runs once in a period.
   $ runs() { wc -c <runs; }
   $ recorded() { zk get ${2:-/p} | sed -n "s/^$1=//p"; }
 
-Of many at once one runs.
+Of many zkr that start at the same time, one runs its command.
 
   $ begin
   $ for i in 1 2 3 4 5; do bg $i zkr --verbose once --every=1d /p -c "$run"; done
@@ -21,7 +21,8 @@ Of many at once one runs.
   $ runs
   1
 
-After the period it runs again: by the servers' clock, from start to start, with a tenth to spare.
+After the period the command runs again. The period is measured by the servers' clock, from start to start, and may be
+shorter by a tenth.
 
   $ begin
   $ zkr once --every=2s /p -c "$run"
@@ -31,7 +32,8 @@ After the period it runs again: by the servers' clock, from start to start, with
   $ [ $(($(recorded asked_ms) - first)) -ge 1800 ]
   $ [ $(recorded token) -gt $token ]
 
-What is due: units, and both sides of the bound; a record of the future counts only when clocks may differ by so much.
+When a command is due: all units, and both sides of the limit. A record in the future counts only while clocks may
+differ by that much.
 
   $ begin
   $ put_record() { # SECONDS before the present of the servers
@@ -65,7 +67,7 @@ What is due: units, and both sides of the bound; a record of the future counts o
   100s, -90 s ago: 0
   100s, -120 s ago: 1
 
-A server's clock was ahead: the next period begins now, not when the record says, and that is said.
+If a server's clock was ahead, the next period begins now and not at the recorded time. zkr reports that.
 
   $ begin
   $ put_record -90
@@ -79,7 +81,7 @@ A server's clock was ahead: the next period begins now, not when the record says
   $ runs
   0
 
-What fails is run again, and so is what was told to end, or was killed.
+A command that fails, is ended by a signal, or is killed runs again.
 
   $ begin
   $ zkr once --every=1d /p sh -c 'exit 5'
@@ -103,7 +105,7 @@ What fails is run again, and so is what was told to end, or was killed.
   $ recorded asked_ms | grep -c '[1-9]'
   1
 
-Whatever request or answer is lost: it runs once, and that is recorded.
+Whatever request or answer is lost, the command runs once, and that is recorded.
 
   $ begin
   $ lose() { # WHAT: it, the first, the second and so on, until there is no such one
@@ -123,7 +125,8 @@ Whatever request or answer is lost: it runs once, and that is recorded.
   $ lose request
   $ lose answer
 
-Where there is no room for a record, the command is not run. An empty node may be a container, which nobody can tell.
+If the node cannot have a record, the command does not run. An empty node may be a container, which clients cannot find
+out.
 
   $ begin
   $ zk put /p 'other data'
@@ -139,7 +142,7 @@ Where there is no room for a record, the command is not run. An empty node may b
   $ runs
   0
 
-Nor where it may not be written.
+The command does not run either if the record may not be written.
 
   $ begin
   $ zk put /p

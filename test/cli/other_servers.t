@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr on servers that lack operations, or are too busy.
+zkr on servers that lack operations, or that are too busy.
 
   $ . "$TESTDIR/setup.sh"
   $ begin() { fresh; serve proxy proxy; }
 
-A lock works with each of the habits that lack some, sums of ZKR_TEST_NO_CREATE2 and so on, on a path that has to be made.
+A lock on a missing path works with each habit of servers that lack operations. The habits are sums of
+ZKR_TEST_NO_CREATE2 and so on.
 
   $ begin
   $ for habits in 1 5 2 6 9 10; do tell proxy "habits $habits"; zkr -z $host lock -w 60 /$habits/lock true; done
@@ -17,7 +18,7 @@ A lock works with each of the habits that lack some, sums of ZKR_TEST_NO_CREATE2
   6
   9
 
-Each kind of lock works, and each verb, as on ZooKeeper 3.4.
+All kinds of locks and the subcommands work, as on ZooKeeper 3.4.
 
   $ begin
   $ tell proxy 'habits 5'
@@ -32,7 +33,7 @@ Each kind of lock works, and each verb, as on ZooKeeper 3.4.
   $ zkr -z $host status -q /0/lock
   [1]
 
-Servers that can make no node are named, by their answer, by each verb.
+Every subcommand reports servers that answer that they cannot create nodes.
 
   $ said() { grep -o 'the servers lack an operation\|unlike ZooKeeper, give no reason.*\|; use ZooKeeper 3.8 or later' said; }
   $ begin
@@ -49,7 +50,8 @@ Servers that can make no node are named, by their answer, by each verb.
   the servers lack an operation
   ; use ZooKeeper 3.8 or later
 
-So are those that give no reason. zetcd: no create2, and the transaction that takes its place fails without one.
+It also reports servers that give no reason. zetcd lacks create2, and the transaction that replaces it fails without a
+reason.
 
   $ begin
   $ zk put /p
@@ -65,8 +67,8 @@ So are those that give no reason. zetcd: no create2, and the transaction that ta
   [75]
   unlike ZooKeeper, give no reason (ZooKeeper code -100); use ZooKeeper 3.8 or later
 
-Busy servers are asked again. The first two requests of a kind are throttled: lists, reads, writes; and a delete, which was
-carried out.
+zkr retries requests to busy servers. The first two requests of a kind are throttled: lists, reads, writes, and a delete
+that was carried out.
 
   $ begin
   $ hold held --on-revoke=ignore /p
@@ -93,7 +95,7 @@ carried out.
   $ quietly await held
   [79]
 
-Servers that stay busy are named.
+zkr reports servers that stay busy.
 
   $ begin
   $ zk put /p

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr: what is refused, by which status, in one line.
+zkr: the errors, each with its exit status and one line.
 
   $ . "$TESTDIR/setup.sh"
   $ fresh
 
-Every mistake on the command line is 64.
+Every mistake on the command line exits with 64.
 
   $ refused 64 <<'END'
   > # nothing
@@ -65,8 +65,8 @@ Every mistake on the command line is 64.
   > revoke --token x /p
   > END
 
-TLS without support in libzookeeper or without its files is refused before any connection; so are options of flock that
-zkr lacks.
+TLS is refused before any connection if libzookeeper lacks support for it or the files are missing. Options of flock
+that zkr lacks are refused, too.
 
   $ refused 64 <<'END'
   > --tls /none,/none,/none lock /p true
@@ -77,7 +77,7 @@ zkr lacks.
   > lock --unlock /p true
   > END
 
-Kinds of locks, and what is told of them, that do not go together.
+Kinds of locks and options that exclude each other.
 
   $ refused 64 <<'END'
   > lock --also
@@ -120,7 +120,7 @@ Kinds of locks, and what is told of them, that do not go together.
   > lock --every=1h /p true
   > END
 
-An election that cannot be: its health, and requests.
+Invalid elections, health checks and requests.
 
   $ refused 64 <<'END'
   > elect
@@ -148,7 +148,7 @@ An election that cannot be: its health, and requests.
   > elect --yield /a --nosuch
   > END
 
-A bad path is 65; for more, by their words, see conf.t.
+An invalid path exits with 65. conf.t tests the messages.
 
   $ refused 65 <<'END'
   > lock '' true
@@ -164,11 +164,11 @@ A bad path is 65; for more, by their words, see conf.t.
   > ls /a/
   > END
 
-None of these has made a node.
+No call above has created a node.
 
   $ zk ls /
 
-So is a chroot that is not there.
+A missing chroot exits with 65, too.
 
   $ ZKR_SERVERS=$ZKR_SERVERS/none refused 65 <<'END'
   > lock /p true
@@ -185,7 +185,7 @@ So is a chroot that is not there.
   > ls -r /p
   > END
 
-A command that cannot start is 69. Nothing was done, so another host may try.
+A command that cannot start exits with 69. Nothing was done, so another host may try.
 
   $ refused 69 <<'END'
   > lock /p /no/such/command
@@ -198,7 +198,7 @@ A command that cannot start is 69. Nothing was done, so another host may try.
   > END
   $ zkr lock -n /p true
 
-What cannot be written is 70, which is for what has no code of its own, such as a full disk.
+Output that cannot be written exits with 70, the status of errors without a status of their own, such as a full disk.
 
   $ refused 70 <<'END'
   > status /p >/dev/full
@@ -206,7 +206,7 @@ What cannot be written is 70, which is for what has no code of its own, such as 
   > --help /p >/dev/full
   > END
 
-Where nobody listens it is 75: with any kind of waiting, and no later than asked for. See also test_time.c.
+If no server listens, the status is 75, with any kind of waiting, and no later than the timeout. See also test_time.c.
 
   $ before=$(date +%s%N)
   $ refused 75 <<'END'
@@ -220,7 +220,7 @@ Where nobody listens it is 75: with any kind of waiting, and no later than asked
   > END
   $ [ $(($(date +%s%N) - before)) -lt $(((7 * 300 + 4000) * 1000000)) ]
 
-Refused credentials are 77, and so is a path where nothing may be made.
+Refused credentials exit with 77, and so does a path at which zkr may not create nodes.
 
   $ refused 77 <<'END'
   > --auth nosuch:x lock /p true
@@ -235,7 +235,7 @@ Refused credentials are 77, and so is a path where nothing may be made.
   > lock -n /closed true
   > END
 
-So are servers that demand credentials. A session without credentials lives on there.
+Servers that demand credentials: 77, too. There, a session without credentials goes on.
 
   $ serve strict server enforce.auth.enabled=true enforce.auth.schemes=digest
   $ ZKR_SERVERS=$host refused 77 <<'END'
@@ -258,7 +258,7 @@ So are servers that demand credentials. A session without credentials lives on t
   --auth
   $ ZKR_SERVERS=$host zkr --auth digest:a:b lock /p true
 
-So are sessions that may not own ephemeral nodes: the leader and a follower say so with different codes.
+Sessions that may not own ephemeral nodes: 77, too. The leader and a follower return different codes.
 
   $ serve three ensemble localSessionsEnabled=true localSessionsUpgradingEnabled=false
   $ cat >local <<'END'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr revoke, and what becomes of the one that is asked.
+zkr revoke, and how the holder reacts to the request.
 
   $ . "$TESTDIR/setup.sh"
   $ node=_c_01234567-89ab-4def-8123-456789abcdef-lock-
@@ -9,7 +9,7 @@ zkr revoke, and what becomes of the one that is asked.
   $ token_of() { tail -n 1 $work/$1.out; }
   $ revoke() { zkr revoke "$@" | stable; }
 
-A holder that is asked lets go: the command is told to end, and the lock is free when it has.
+A holder that gets the request releases: zkr ends its command, and the lock is free once the command has ended.
 
   $ fresh
   $ holder c /p -c "$sleeps"
@@ -22,7 +22,8 @@ A holder that is asked lets go: the command is told to end, and the lock is free
   2> zkr: the release of /p was requested; ending the command
   [143]
 
-Not before its group has gone; and who waits comes next. Without -w the holder is asked, and that is all.
+The lock is not released before the command's process group is gone. Then the next waiter gets it. Without -w, zkr
+revoke only sends the request.
 
   $ fresh
   $ holder c /p -c "trap 'echo told' TERM; echo held; while :; do sleep .1; done"
@@ -43,7 +44,7 @@ Not before its group has gone; and who waits comes next. Without -w the holder i
   $ soon holds next
   $ let_go next
 
-A command that does not end is killed after --kill-after; and the signal is the one that was asked for.
+A command that does not end is killed after --kill-after. The signal is that of --kill-signal.
 
   $ fresh
   $ bg c zkr lock --kill-signal=INT --kill-after=.5 /p sh -c "trap 'echo told' INT; echo held; while :; do sleep .1; done"
@@ -59,7 +60,7 @@ A command that does not end is killed after --kill-after; and the signal is the 
   held
   told
 
-A stopped command goes on, to hear the signal.
+A stopped command is continued, so that it receives the signal.
 
   $ fresh
   $ bg c zkr lock --kill-after=60 /p sh -c "trap 'exit 5' TERM; echo held; kill -STOP \$\$; sleep 60"
@@ -68,7 +69,7 @@ A stopped command goes on, to hear the signal.
   $ quietly await c
   [5]
 
-One without a command ends with 0, and a line says why.
+A holder without a command exits with 0, and prints a line with the reason.
 
   $ fresh
   $ piped c zkr lock /p
@@ -77,7 +78,7 @@ One without a command ends with 0, and a line says why.
   $ await c
   2> zkr: the release of /p was requested; released it
 
-One that ignores it goes on; --force takes the lock away, and says what that means.
+A holder with --on-revoke=ignore continues. --force deletes its node, and warns of the consequences.
 
   $ fresh
   $ holder c --on-revoke=ignore /p -c "$sleeps"
@@ -93,7 +94,7 @@ One that ignores it goes on; --force takes the lock away, and says what that mea
   2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   [79]
 
-All readers that hold are asked together, and not the writer that waits.
+All readers that hold get a request, but not the writer that waits.
 
   $ fresh
   $ holder one -s /p -c "$sleeps"
@@ -119,7 +120,7 @@ All readers that hold are asked together, and not the writer that waits.
   2> zkr: the release of /p was requested; ending the command
   [143]
 
-A wish that comes before the command has started: it is not started.
+If the request comes before the command has started, zkr does not start the command.
 
   $ fresh
   $ holder first /p -c "$sleeps"
@@ -136,7 +137,8 @@ A wish that comes before the command has started: it is not started.
   2> zkr: the release of /p was requested before the command started
   $ out c
 
-Others still see whose it is, and that of one who cannot say so, that it was asked.
+After a request, status still shows the owner of a zkr. For a contender that does not restore its owner text, status
+shows that it was asked to release.
 
   $ fresh
   $ holder c --on-revoke=ignore /p -c "$sleeps"
@@ -154,7 +156,7 @@ Others still see whose it is, and that of one who cannot say so, that it was ask
   "asked":true
   $ end one
 
-Who was seen to hold is asked: nobody who has got the lock meanwhile is asked in its place.
+Only the contender that was seen to hold gets the request, even if another contender has got the lock meanwhile.
 
   $ fresh
   $ keep first /p/${node}0000000001=first
@@ -171,7 +173,7 @@ Who was seen to hold is asked: nobody who has got the lock meanwhile is asked in
   changed=0 version=0
   $ end first; end second
 
-A token says who is meant: only the holder of that token.
+With a token, only the holder with that token gets the request.
 
   $ fresh
   $ holder c /p -c "$sleeps"
@@ -191,7 +193,7 @@ A token says who is meant: only the holder of that token.
   2> zkr: the release of /p was requested; ending the command
   [143]
 
-A token frees the permits of one holder: they are stuck, and their holder cannot be asked.
+--token with --force frees the permits of one holder, which is stuck and cannot get a request.
 
   $ fresh
   $ bg stuck zkr lock --permits=2/3 -i stuck /p -c "$sleeps"
@@ -218,7 +220,7 @@ A token frees the permits of one holder: they are stuck, and their holder cannot
   $ zkr lock -n --permits=2/3 /p true
   $ let_go c
 
-With a time to wait, it may go by itself. On a server of its own nobody else watches.
+With -w, the holder may release by itself. The test uses a separate server, because there no other client sets watches.
 
   $ fresh
   $ lease=/p/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-0000000000
@@ -233,7 +235,7 @@ With a time to wait, it may go by itself. On a server of its own nobody else wat
   released
   $ ZKR_SERVERS=$shared
 
-The lock at a path is no holder of permits of the path above.
+A lock at PATH/leases is no holder of permits of PATH.
 
   $ fresh
   $ holder c /p/leases -c "$sleeps"
@@ -245,7 +247,7 @@ The lock at a path is no holder of permits of the path above.
   [64]
   $ let_go c
 
-One that may not be written to cannot be asked, and can go all the same.
+If its node may not be written, a holder cannot get a request, but its node can be deleted.
 
   $ fresh
   $ keep one /p/${node}0000000001=closed
@@ -277,7 +279,7 @@ A delete needs no quota.
   0
   $ end one
 
-The terminal of an operator does not obey what a holder has written.
+Control characters in the node of a holder do not reach the operator's terminal.
 
   $ fresh
   $ keep one /p/${node}0000000009=$'me\x9b2J\xc2\x9b3\xe2\x80\xae4\xe2\x80\xac\xff.'
@@ -286,8 +288,8 @@ The terminal of an operator does not obey what a holder has written.
   asked me?2J??3?4??., token TOKEN
   $ end one
 
-A write to the node of a leader would make candidates of Curator's LeaderLatch miss their turn. So no client writes to a
-leader's node, the leader included. The probes of a lock do write, and the lock restores its node.
+A write to the node of a leader would make candidates of Curator's LeaderLatch miss their turn. Therefore no client
+writes to a leader's node, not even the leader. The probes of a lock do write, and the lock restores its node.
 
   $ fresh
   $ bg c zkr -t 3000 elect /p sh -c 'echo held; exec sleep 60'
@@ -307,7 +309,7 @@ leader's node, the leader included. The probes of a lock do write, and the lock 
   version=1
   $ let_go c
 
-Where nobody holds nobody can be asked.
+Without a holder there is none to send a request to.
 
   $ fresh
   $ revoke /p

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock: what the command gets, and how it ends.
+zkr lock: the command's environment, and its end.
 
   $ . "$TESTDIR/setup.sh"
   $ fresh
 
-Input and output are untouched: a mebibyte of every byte there is.
+Input and output are unchanged, for a mebibyte of random bytes.
 
   $ head -c 1048576 /dev/urandom >a
   $ command zkr lock /p cat <a >b; cmp a b
   $ command zkr lock /p sh -c 'cat >&2' <a 2>c; cmp a c
   $ cat a | command zkr lock /p cat | cmp - a
 
-Closed descriptors are closed for the command, too, and no socket of ours slips in.
+Closed descriptors are closed for the command, too, and no socket of zkr takes their place.
 
   $ command zkr lock /p sh -c 'for i in 0 1 2; do [ ! -e /proc/$$/fd/$i ] || exit 9; done' <&- >&- 2>&-
   $ command zkr lock /p sh -c '[ ! -e /proc/$$/fd/0 ]' <&-
   $ command zkr lock /p sh -c '[ ! -e /proc/$$/fd/2 ] && [ -e /proc/$$/fd/1 ]' 2>&-
 
-No descriptor leaks: the command has none of ours and all of the caller's.
+No descriptor leaks: the command has all of the caller's descriptors and none of zkr's.
 
   $ list='cd /proc/self/fd && echo *'
   $ sh -c "$list" </dev/null 7</dev/null 9>/dev/null >without
   $ command zkr lock /p sh -c "$list" </dev/null 7</dev/null 9>/dev/null | diff without -
 
-The environment has four more; those of a zkr around us are replaced, the others kept.
+The environment has four more variables. Those of an outer zkr are replaced, and all others are kept.
 
   $ export ZKR_LOCK_PATH=old ODD=$'a\n b='
   $ env | grep -v '^ZKR_LOCK_PATH=' | grep -v '^_=' | sort >without
@@ -36,7 +36,7 @@ The environment has four more; those of a zkr around us are replaced, the others
   [1]
   $ unset ZKR_LOCK_PATH ODD
 
-Arguments are kept byte for byte: no option of the command is taken for ours.
+Arguments are kept byte for byte. zkr does not interpret options of the command.
 
   $ zkr lock /p printf '[%s]\n' -n -- '' 'a b' $'\xff\n\t\'"$x*' -w 9
   [-n]
@@ -48,7 +48,7 @@ Arguments are kept byte for byte: no option of the command is taken for ours.
   [-w]
   [9]
 
-The command's parent is the keeper, a child of the zkr that was started, which has no other child but its guardian.
+The command's parent is the keeper, a child of zkr. The only other child of zkr is its guardian.
 
   $ bg c zkr lock /p sh -c 'zkr=$(ps -o ppid= $PPID); echo $zkr; ps -o comm= --ppid $zkr | sort; cat /proc/$PPID/comm'
   $ zkr=${pid[c]}
@@ -59,12 +59,12 @@ The command's parent is the keeper, a child of the zkr that was started, which h
   zkr-keeper
   zkr-keeper
 
-Credentials are not in the process list.
+Credentials are not in the list of processes.
 
   $ zkr --auth digest:me:secret lock /p sh -c 'tr "\0" " " </proc/$PPID/cmdline; echo' | grep -o 'digest:[^ ]*'
   digest:xxxxxxxxx
 
-All six signals reach the command, also a second time; the lock stays.
+All six signals reach the command, also a second time. The lock stays held.
 
   $ bg c zkr lock /p sh -c 'for s in INT TERM HUP QUIT USR1 USR2; do trap "echo $s" $s; done; trap exit ALRM
   >     echo ready; while :; do sleep 0.01; done'
@@ -86,13 +86,13 @@ All six signals reach the command, also a second time; the lock stays.
   $ pkill -ALRM -P $(pgrep -x zkr-keeper -P ${pid[c]})
   $ quietly await c
 
-Ignored signals stay ignored, as with nohup: for the command, and for zkr.
+Ignored signals stay ignored, as with nohup, for the command and for zkr.
 
   $ env --ignore-signal=HUP,USR1,URG,CHLD zkr lock /p grep SigIgn /proc/self/status | tr '\t' ' '
   SigIgn: 0000000000410201
   $ env --ignore-signal=HUP,USR1 zkr lock /p sh -c 'kill -HUP $PPID $$; kill -USR1 $PPID $$; sleep 0.1'
 
-The mask, too, is the caller's: nothing blocked, nothing ignored; or HUP, USR1, TERM and URG blocked.
+The signal mask is the caller's, too. First no signal is blocked or ignored, then HUP, USR1, TERM and URG are blocked.
 
   $ zkr lock /p grep -E 'Sig(Blk|Ign)' /proc/self/status | tr '\t' ' '
   SigBlk: 0000000000000000
@@ -100,7 +100,7 @@ The mask, too, is the caller's: nothing blocked, nothing ignored; or HUP, USR1, 
   $ env --block-signal=HUP,USR1,TERM,URG zkr lock /p grep SigBlk /proc/self/status | tr '\t' ' '
   SigBlk: 0000000000404201
 
-The lock is kept until the whole process group has gone, also those the command left behind.
+The lock is kept until all processes of the group are gone, including those that the command left behind.
 
   $ bg c zkr lock /p sh -c 'while :; do echo alive; sleep 0.005; done & exit 3'
   $ soon holds c
@@ -117,8 +117,8 @@ The lock is kept until the whole process group has gone, also those the command 
   alive
   next
 
-At any moment of its start a killed zkr leaves no command behind. It is killed in each fortieth of one and a
-half times what it takes to start its command.
+If zkr is killed at any moment of its start, it leaves no command behind. The test kills it at 40 moments, up to one and
+a half times as long as the start of its command takes.
 
   $ deaf='trap "" INT TERM HUP; echo $$ >>commands; while :; do sleep 0.01; done'
   $ took=$(date +%s%N)

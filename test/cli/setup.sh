@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Shared by all transcripts. A line that begins with "2> " was written to standard error by zkr. Numbers that change
-# from run to run are replaced by words: see stable.
+# Functions for all transcripts. A line that begins with "2> " was written to standard error by zkr. stable() replaces
+# numbers that change from run to run by words.
 #
-# Each case begins with `fresh`, which gives it a chroot of its own, $chroot at $servers, in $ZKR_SERVERS. The root of a
-# case is a node without children.
+# Each case begins with `fresh`, which gives it its own chroot: $chroot at $servers, in $ZKR_SERVERS. The root of a case
+# is a node without children.
 
 unset BASH_ENV
 servers=$ZKR_SERVERS
-export ZKT_SERVERS=$servers # which zk reaches without a habit of with_server in between
+export ZKT_SERVERS=$servers # zk bypasses a habit of with_server for these
 work=$(mktemp -d)
 cases=0
 chroot=
@@ -17,7 +17,7 @@ declare -A pid stdin served
 
 # ---- output --------------------------------------------------------------------------
 
-# As zkr says it, but for what no run has in common with another.
+# Replaces everything in the output of zkr that differs from run to run.
 stable() {
     sed -E -e "s|${chroot:-/no/chroot}||g" -e "s|$servers|SERVERS|g" -e "s|$PWD/||g" \
         -e 's/_c_[0-9a-f-]{36}/_c_GUID/g' -e 's/0x[0-9a-f]{6,}/SESSION/g' \
@@ -26,14 +26,15 @@ stable() {
         -e 's/("(created_ms|age_ms|waiting_since|session_timeout_ms)":)[0-9]+/\1MS/g' "$@"
 }
 
-# A table, with two blanks between words. An age below a minute becomes AGE. The time of a hold becomes HELD, because a
-# holder writes it some time after the grant.
+# Prints a table with two blanks between words. An age below a minute becomes AGE. The time of a hold becomes HELD,
+# because a holder writes it some time after the grant.
 table() {
     stable -e 's/   +/  /g' -e 's/ +$//' -e 's/  (<?[0-9]+s  )(<?[0-9]+s|-)  [0-9]+  /  AGE  HELD  TOKEN  /' \
         -e 's/  <?[0-9]+s\b/  AGE/g'
 }
 
-# Standard error is shown behind standard output. With a pipe or file as input, or to see the bytes: `command zkr`.
+# Runs zkr, and shows standard error after standard output. To use a pipe or file as input, or to see the bytes, use
+# `command zkr`.
 zkr() {
     local err=$work/err.$BASHPID status=0
     command zkr "$@" </dev/null 2>"$err" || status=$?
@@ -41,8 +42,8 @@ zkr() {
     return "$status"
 }
 
-# Each line of the input is a command line of zkr, and ends with this status, one line on standard error that has these words
-# in it, and nothing else.
+# Runs zkr with each line of the input as its command line. Prints an error unless zkr ends with this status and writes
+# nothing but one line on standard error that contains these words.
 refused() { # STATUS [WORDS]
     local line wanted=$1 status
     while IFS= read -r line; do
@@ -56,9 +57,9 @@ refused() { # STATUS [WORDS]
     done
 }
 
-# ---- what goes on beside ----------------------------------------------------------------
+# ---- commands in the background -----------------------------------------------------------
 
-# Its output is in $work/NAME.out and $work/NAME.err. It has a process group of its own.
+# Runs a command in the background and in its own process group. Its output is in $work/NAME.out and $work/NAME.err.
 bg() { # NAME COMMAND...
     local name=$1
     shift
@@ -68,7 +69,7 @@ bg() { # NAME COMMAND...
     pid[$name]=$!
 }
 
-# The same, with a pipe as its input: `echo >&${stdin[NAME]}` writes to it, and `shut` closes it.
+# Like bg, with a pipe as input: `echo >&${stdin[NAME]}` writes to it, and `shut` closes it.
 piped() { # NAME COMMAND...
     local name=$1 fd
     shift
@@ -88,7 +89,7 @@ shut() { # NAME
     unset "stdin[$1]"
 }
 
-# Until it succeeds; what it said last, if it does not.
+# Repeats the command until it succeeds. After 30 s, prints its last output and fails.
 soon() { # COMMAND...
     local said end=$((SECONDS + 30))
     until said=$("$@" 2>&1); do
@@ -100,14 +101,14 @@ soon() { # COMMAND...
     done
 }
 
-shows() { # TEXT COMMAND...: it is in what the command says
+shows() { # TEXT COMMAND...: the output of the command contains the text
     local said
     said=$("${@:2}" 2>&1)
     printf '%s\n' "$said"
     [[ $said == *"$1"* ]]
 }
 
-out() { # NAME...: what they have written
+out() { # NAME...: prints their output
     local name
     for name; do cat "$work/$name.out"; done
 }
@@ -117,7 +118,7 @@ err() { # NAME...
     for name; do stable -e 's/^/2> /' "$work/$name.err"; done
 }
 
-# In the background, `zkr lock -i NAME ARGUMENT...` with a command that sleeps.
+# Runs `zkr lock -i NAME ARGUMENT...` in the background, with a command that sleeps.
 lock() { # NAME ARGUMENT...
     bg "$1" zkr lock -i "$@" sh -c 'echo held; exec sleep 60'
 }
@@ -126,7 +127,7 @@ holds() { # NAME: one that `lock` has started
     [ -s "$work/$1.out" ]
 }
 
-# The same, which then holds; or which is then in the queue.
+# Like lock, but hold waits until it holds, and queued waits until it is in the queue.
 hold() { # NAME ARGUMENT...
     lock "$@"
     soon holds "$1"
@@ -143,7 +144,7 @@ more_than() { # COUNT
     [ "$(zk ephemerals)" -gt "$1" ]
 }
 
-# Until they have ended: what they have said on standard error, and the status of the last one.
+# Waits until the commands have ended. Prints their standard error, and returns the status of the last one.
 await() { # NAME...
     local name status=0
     for name; do
@@ -156,7 +157,7 @@ await() { # NAME...
     return "$status"
 }
 
-# Ends them by a signal, of which they die.
+# Sends a signal to the commands, which must die of it.
 let_go() { # [-SIGNAL] NAME...
     local name signal=TERM status
     [[ $1 != -* ]] || { signal=${1#-} && shift; }
@@ -168,7 +169,7 @@ let_go() { # [-SIGNAL] NAME...
     done
 }
 
-# Without what was written to standard error.
+# Runs await or let_go without showing standard error.
 quietly() { # await or let_go, ARGUMENT...
     local status=0
     "$@" >"$work/quiet" || status=$?
@@ -178,14 +179,14 @@ quietly() { # await or let_go, ARGUMENT...
 
 # ---- nodes made directly ------------------------------------------------------------------
 
-# The node is of one session with others.
+# Keeps nodes of one session, which belongs to another client.
 keep() { # NAME PATH[=DATA]...
     bg "$1" zk keep "${@:2}"
     soon holds "$1"
 }
 
-# A server or proxy of zk: it reads orders, a line each, and answers each by lines of which the last is "done". Its first line is
-# in $host.
+# Starts a server or proxy of zk. It reads orders, one a line, and ends each answer with the line "done". Its first line
+# is stored in $host.
 serve() { # NAME ARGUMENT...: zk ARGUMENT...
     piped "$1" zk "${@:2}"
     served[$1]=yes
@@ -208,7 +209,7 @@ answered() { # NAME BEFORE
 
 # ---- cases ------------------------------------------------------------------------------
 
-# Nothing of a case is left when the next begins, or the transcript ends, but what served it.
+# Checks that the case has left nothing behind except its servers and proxies, and ends what is left.
 over() {
     local name
     for name in "${!pid[@]}"; do
@@ -242,7 +243,7 @@ fresh() {
 
 # ---- the end ----------------------------------------------------------------------------
 
-# The processes of the shell in its own group, without those started by `bg`, and without PID and its descendants.
+# Prints the processes of SHELL in its own process group, except those started by `bg`, PID, and the descendants of PID.
 below() { # SHELL PID
     ps -e -o pid=,ppid=,pgid= | awk -v top="$1" -v but="$2" '{ parent[$1] = $2; group[$1] = $3 } END {
         for (pid in parent) {
@@ -252,8 +253,8 @@ below() { # SHELL PID
     }'
 }
 
-# cram waits for all that may still write.
-seconds=$((3 * ${ZKT_CASE_SECONDS:-100})) # several cases
+# cram waits for all processes that may still write, so a watchdog ends them.
+seconds=$((3 * ${ZKT_CASE_SECONDS:-100})) # a file has several cases
 (
     sleep "$seconds" || exit
     echo "not over after $seconds s"

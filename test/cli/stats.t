@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock --stats: a file for node_exporter.
+zkr lock --stats writes a file for node_exporter.
 
   $ . "$TESTDIR/setup.sh"
   $ says() { sed -n "s/^$1{path=\"\/p\"} /$1 /p" stats/x.prom; }
   $ mkdir stats
 
-Through the life of a lock, by time alone. Whoever collects may read it, and never sees a part of it.
+The file is updated during the whole life of a lock, and with time. A collector may read it, and never sees a part of
+it.
 
   $ fresh
   $ hold other /p
@@ -27,8 +28,8 @@ Through the life of a lock, by time alone. Whoever collects may read it, and nev
   $ ls -A stats
   x.prom
 
-What the text format of Prometheus asks for: each family has its TYPE once and ahead of its samples, and a type that it
-knows; each sample is a name, labels and a number, and stands in no other file of this host: the path is among its labels.
+The text format of Prometheus requires: each family has one TYPE, ahead of its samples, with a known type. Each sample
+is a name, labels and a number. The path is among the labels, so no other file of this host has the same sample.
 
   $ awk '
   >     function bad() { print "bad: " $0 }
@@ -38,7 +39,7 @@ knows; each sample is a name, labels and a number, and stands in no other file o
   $ grep -c '^zkr' stats/x.prom
   85
 
-Also when nothing came of it.
+The file is also written if the acquire fails.
 
   $ fresh
   $ hold other /p
@@ -50,7 +51,7 @@ Also when nothing came of it.
   $ let_go other
   $ rm stats/x.prom
 
-What is no file would be replaced by one: as root, /dev/null.
+If the name is not that of a regular file, zkr refuses it, because it would replace it: as root, even /dev/null.
 
   $ fresh
   $ mkfifo stats/x.prom

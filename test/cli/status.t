@@ -4,7 +4,7 @@ zkr status.
 
   $ . "$TESTDIR/setup.sh"
 
-A path that does not exist has nobody.
+A path that does not exist has no holder.
 
   $ fresh
   $ zkr status /p
@@ -23,7 +23,7 @@ The table is in the order of the queue.
   2  second one  SESSION  AGE  HELD  TOKEN  lock  _c_GUID-lock-N
   $ let_go 'second one' first
 
-Whatever others write there, it is JSON and harms no terminal.
+Whatever data other programs write, the output is valid JSON and does not affect the terminal.
 
   $ fresh
   $ printf 'q"\\\n\33[31m\x80\xff\xc2\x9b\xed\xa0\x80\xe2\x80\xae\xf8\x88\x7f' | zk put /p/a-lock-0000000001 -
@@ -43,7 +43,7 @@ Whatever others write there, it is JSON and harms no terminal.
   {"path":"/p","kind":"lock","owner":"q\\"\\\\??[31m?\\ufffd??\\ufffd\\ufffd\\ufffd\xe2\x80\xae\\ufffd??","session":"0x0","held_since":HELD,"user":null,"host":null,"command":null,"session_timeout_ms":null,"waiting":3,"permits":null,"max":null,"exists":true,"contenders":[{"position":1,"holder":true,"node":"a-lock-0000000001","owner":"q\\"\\\\??[31m?\\ufffd??\\ufffd\\ufffd\\ufffd\xe2\x80\xae\\ufffd??","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":1,"kind":"lock","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null},{"position":2,"holder":false,"node":"b-lock-0000000002","owner":"","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":2,"kind":"lock","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null},{"position":3,"holder":false,"node":"c-lock-0000000003","owner":"??x","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":3,"kind":"lock","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null},{"position":4,"holder":false,"node":"x-00-0000000004","owner":"z","session":"0x0","created_ms":MS,"age_ms":MS,"fencing_token":TOKEN,"sequence":4,"kind":"other","asked":false,"held_since_ms":null,"user":null,"host":null,"command":null,"session_timeout_ms":null,"maker":null,"server":null}],"servers":null} (esc)
   $ zkr status --json /p 2>/dev/null | iconv -f UTF-8 -t UTF-8 | python3 -m json.tool >/dev/null
 
-JSON agrees with the server.
+The JSON output agrees with the server.
 
   $ fresh
   $ hold me /p
@@ -58,7 +58,7 @@ JSON agrees with the server.
   $ for each in $(tr -dc '0-9a-z\n' <said | sed -E 's/^(session|createdms|fencingtoken)//'); do grep -q "=$each$" stat || echo "not $each"; done
   $ let_go me
 
---watch shows each change, by a watch: between the changes the servers hear pings at most.
+--watch shows each change by means of a watch. Between changes the servers receive only pings.
 
   $ fresh
   $ serve proxy proxy
@@ -74,7 +74,7 @@ JSON agrees with the server.
   $ soon shows $'\n\nnobody' out w
   $ let_go j w
 
-Over a lost connection as well; what was missed is shown.
+The watch survives a lost connection: changes that were missed are shown.
 
   $ fresh
   $ serve proxy proxy
@@ -90,7 +90,7 @@ Over a lost connection as well; what was missed is shown.
   $ soon eval 'tail -n 1 $work/w.out | grep "\[\],.servers.:null}"'
   $ let_go w
 
-Permits as well.
+Permits are shown, too.
 
   $ fresh
   $ bg w zkr status --watch /p
@@ -103,7 +103,7 @@ Permits as well.
   $ soon shows $'\n\nnobody' out w
   $ let_go w
 
-Of servers the word that all allow by default is enough, and one that is down is named.
+The four-letter word that all servers allow by default is sufficient. A server that is down is named.
 
   $ fresh
   $ serve server server 4lw.commands.whitelist=srvr
@@ -123,7 +123,7 @@ Of servers the word that all allow by default is enough, and one that is down is
   $ zkr -z $host,127.0.0.1:1 status /p
   nobody; there is no /p
 
-Bad versions are warned of. These say one thing to "srvr", and nothing to whoever wants a session.
+zkr warns about bad versions. These servers answer only to "srvr", and refuse sessions.
 
   $ fresh
   $ cat >shams.py <<END
@@ -168,7 +168,7 @@ Bad versions are warned of. These say one thing to "srvr", and nothing to whoeve
   2> zkr: server HOST does not report which sessions it serves, because 4lw.commands.whitelist does not allow cons
   $ end shams
 
-One that accepts and says nothing, as a frozen one does, is not waited for.
+zkr does not wait for a server that accepts connections but is silent, as a frozen server is.
 
   $ fresh
   $ cat >silent.py <<END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three hundred waiters, a third of them killed at random. */
+/* Three hundred waiters, a third of which are killed at random. */
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +16,7 @@ static int by_first(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-/* Nobody's life overlaps the next one's, and tokens rise from one to the next. */
+/* Checks that no beat overlaps the next, and that tokens rise from one to the next. */
 static void check_turns(struct cli_beat *beats)
 {
     struct cli_beat *order[CROWD];
@@ -55,7 +55,7 @@ ZKT_CASE(survivors_of_a_crowd_all_get_their_turn)
             victim = (victim + 1) % CROWD;
         }
         killed[victim] = true;
-        /* Those that are done already cannot be killed any more, which is as well. */
+        /* Killing a process that is already done has no effect, which is fine. */
         (void)kill(crowd[victim].pid, i % 2 ? SIGKILL : SIGTERM);
         zkt_sleep_ms(rand_r(&seed) % 20);
     }

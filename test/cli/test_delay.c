@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock --lock-delay, and that nothing is held back without it. */
+/* zkr lock --lock-delay. Without the option, nothing is delayed. */
 #include <signal.h>
 #include <string.h>
 
@@ -7,17 +7,17 @@
 
 enum { QUEUE = 12 };
 
-/* The least of eleven: a start takes a few ms, on a busy machine many more. */
+/* The limit for the least of eleven gaps. A start takes a few ms, but many more on a busy machine. */
 enum { START_MS = 500 };
 
 /* --- none --- */
 
-/* The least time from the end of a command to the start of the next, in ms. */
+/* Returns the least time from the end of a command to the start of the next, in ms. */
 static int64_t least_gap(const char *verb, const char *option)
 {
     struct cli zkr[QUEUE];
     struct cli_beat *beats = cli_beats(QUEUE);
-    int64_t least = INT64_MAX; /* a busy machine may be late now and then */
+    int64_t least = INT64_MAX; /* on a busy machine some gaps are long */
     for (int i = 0; i < QUEUE; i++) {
         CLI_QUEUE(&zkr[i], verb, option, zkt_path(),
                   CLI_BEAT(&beats[i], i == 0 ? "plain" : "brief"));
@@ -43,8 +43,7 @@ ZKT_CASE(nothing_is_held_back_by_default)
 ZKT_CASE(a_free_lock_starts_at_once)
 {
     enum { TRIES = 3 };
-    for (int i = 0; i < TRIES;
-         i++) { /* on a path that is new, and on one that is not */
+    for (int i = 0; i < TRIES; i++) { /* first on a new path, then on an existing one */
         int64_t started = zkt_now_ms();
         assert_int_equal(CLI("lock", "--lock-delay", "20", zkt_path(), "true"), 0);
         assert_true(zkt_now_ms() - started < 10000);
@@ -57,13 +56,16 @@ struct scene {
     struct cli holder, next;
 };
 
-/* A holder, and one behind it that prints its node, after the delay. */
+/* Starts a holder, and a waiter that prints its node when its command starts after the delay. */
 static void begin(struct scene *s, const char *delay)
 {
     cli_hold(&s->holder);
     CLI_QUEUE(&s->next, "-t", "4000", "lock", "-w", "30", delay, zkt_path(), "sh", "-c",
               "echo $ZKR_LOCK_NODE");
-    /* The holder watches its own node; with another watch the next one waits. Else the lock may be free when it looks. */
+    /*
+     * The holder watches its own node. With a second watch, the waiter waits. Otherwise the lock may be free when the
+     * waiter looks.
+     */
     ZKT_EVENTUALLY(zkt_watches() >= 2, CLI_PATIENCE_MS);
 }
 
@@ -72,8 +74,7 @@ ZKT_CASE(a_contended_lock_starts_after_the_delay)
     enum { DELAY_MS = 1500 };
     struct scene s;
     begin(&s, "--lock-delay=1.5");
-    int64_t held_at =
-        zkt_now_ms(); /* the lock is free later, and the delay begins later */
+    int64_t held_at = zkt_now_ms(); /* before the lock is free and the delay begins */
     cli_stop(&s.holder, SIGTERM);
     ZKT_EVENTUALLY(*cli_out(&s.next), CLI_PATIENCE_MS);
     int64_t took = zkt_now_ms() - held_at;
@@ -81,7 +82,9 @@ ZKT_CASE(a_contended_lock_starts_after_the_delay)
     assert_int_equal(cli_wait(&s.next), 0);
 }
 
-/* One that is lost meanwhile starts nothing: it queues again, and waits again. */
+/*
+ * If the hold is lost during the delay, zkr does not start the command. It queues again, and waits for the delay again.
+ */
 ZKT_CASE(a_hold_lost_during_the_delay_starts_nothing)
 {
     char first[300], second[300];
@@ -99,19 +102,19 @@ ZKT_CASE(a_hold_lost_during_the_delay_starts_nothing)
     assert_string_equal(cli_out(&s.next) + strlen(second), "\n");
 }
 
-/* Nor does one that is told to stop, which goes at once. */
+/* A signal during the delay ends zkr at once, without starting the command. */
 ZKT_CASE(one_told_to_stop_during_the_delay_starts_nothing)
 {
     struct scene s;
     begin(&s, "--lock-delay=60");
     cli_stop(&s.holder, SIGTERM);
-    zkt_sleep_ms(200); /* so that it has been granted; before, it is as well */
+    zkt_sleep_ms(200); /* time for the grant; before it, the result is the same */
     cli_stop(&s.next, SIGTERM);
     assert_string_equal(cli_out(&s.next), "");
     assert_int_equal(cli_queue(), 0);
 }
 
-/* Its session ends meanwhile, at a server that nobody can reach. */
+/* If the session ends during the delay, while no server is reachable, zkr does not start the command. */
 ZKT_CASE(a_session_lost_during_the_delay_starts_nothing)
 {
     struct cli holder, next;

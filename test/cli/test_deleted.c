@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock node that somebody deletes by hand: a server gives the lock to the next at once. The command is killed
- * at the news; with --lock-delay no other one starts before that. Each succession of a queue is measured.
+ * If an administrator deletes a lock node, a server gives the lock to the next contender at once. zkr kills its command
+ * when it learns of the deletion. With --lock-delay, no other command starts before that. Each hand-over in a queue is
+ * measured.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@ enum { QUEUE = 12 };
 struct scene {
     const char *verb, *option;
     int count;
-    int longest_ms;         /* before a deletion */
-    int64_t deleted[QUEUE]; /* when the server had done it */
+    int longest_ms;         /* longest random time before a deletion */
+    int64_t deleted[QUEUE]; /* when the server had deleted the node */
     struct cli_beat *beats;
     struct cli zkr[QUEUE];
 };
@@ -31,7 +32,7 @@ static void begin(struct scene *s)
     }
 }
 
-/* The node with the lowest number. */
+/* Deletes the node with the lowest number. */
 static void delete_the_holder(zkt_raw *by)
 {
     zkt_list list;
@@ -48,7 +49,7 @@ static void delete_the_holder(zkt_raw *by)
     assert_int_equal(zkt_raw_delete(by, node), 0);
 }
 
-/* Nanoseconds from the last moment of one command to the first of the next; the least. */
+/* Returns the least number of nanoseconds from the last sign of life of a command to the first of the next. */
 static int64_t least_gap(const struct scene *s)
 {
     int64_t least = INT64_MAX;
@@ -59,7 +60,7 @@ static int64_t least_gap(const struct scene *s)
     return least;
 }
 
-/* How long a command was still seen after its node had gone; the most. */
+/* Returns the longest time for which a command showed a sign of life after its node was gone. */
 static int64_t longest_life(const struct scene *s)
 {
     int64_t most = INT64_MIN;
@@ -100,7 +101,7 @@ static void delete_all_but_the_last(struct scene *s)
 /* Returns the least gap. */
 static int64_t measure(struct scene *s)
 {
-    enum { NEWS_NS = 1000000000 }; /* a busy machine may be late */
+    enum { NEWS_NS = 1000000000 }; /* limit for a busy machine */
     begin(s);
     delete_all_but_the_last(s);
     int64_t gap = least_gap(s), life = longest_life(s);
@@ -111,7 +112,7 @@ static int64_t measure(struct scene *s)
     return gap;
 }
 
-/* Young holds and old ones, one after the other. */
+/* Young holds and old ones are deleted one after the other. */
 ZKT_CASE(a_deleted_holder_is_killed_at_the_news)
 {
     static struct scene s = {
@@ -133,7 +134,7 @@ ZKT_CASE(with_a_delay_it_is_dead_before_the_next_command_starts)
     assert_true(measure(&s) > 0);
 }
 
-/* One that got it at once is looked after from the start. */
+/* A holder that was granted at once is watched from the start. */
 ZKT_CASE(with_a_delay_a_young_holder_is_dead_in_time)
 {
     enum { ROUNDS = 4 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that a command starts in other process groups and sessions: the lock is kept for them, and they are killed. */
+/*
+ * Tests the processes that a command starts in other process groups and sessions: zkr keeps the lock for them, and
+ * kills them.
+ */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,17 +14,20 @@
 
 #include "cli.h"
 
-/* SOON_MS: less than the session timeout. */
+/* SOON_MS is less than the session timeout. */
 enum { SOON_MS = 6000 };
 #define SESSION "10000"
 
-/* The command ends at once; what it leaves in a session of its own beats. Or it waits, in a group of its own. */
+/*
+ * leaves: the command ends at once, and a beat goes on in another session. waits: the command waits for a beat in
+ * another process group.
+ */
 static const char leaves[] = "setsid \"$@\" & exit 3";
 static const char waits[] = "timeout 100 \"$@\"; true";
-/* The command is alone, so its keeper gets no signal. */
+/* The command has no other process, so its keeper gets no signal. */
 static const char quiet[] = "exec \"$@\"";
 
-/* A holder whose command is such a script, and the next in the queue. */
+/* Starts a holder that runs the script, and the next contender in the queue. */
 static void begin(struct cli c[2],
                   const char *hosts,
                   const char *session,
@@ -35,13 +41,13 @@ static void begin(struct cli c[2],
     CLI_QUEUE(&c[1], "-t", session, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
 }
 
-/* The next has begun after all of the first has gone. */
+/* Checks that the next command began after all processes of the first were gone. */
 static void assert_apart(struct cli *next, const struct cli_beat *beats)
 {
     assert_int_equal(cli_wait(next), 0);
     assert_true(cli_gap(&beats[0], &beats[1]) > 0);
     zkt_sleep_ms(100);
-    assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* and it has not beaten since */
+    assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* it has not beaten since */
 }
 
 ZKT_CASE(the_lock_is_kept_for_a_session_of_its_own)
@@ -56,7 +62,7 @@ ZKT_CASE(the_lock_is_kept_for_a_session_of_its_own)
     assert_apart(&c[1], beats);
 }
 
-/* A signal that ends the command also ends what it has started elsewhere. */
+/* A signal that ends the command also ends the processes that it has started in other groups. */
 ZKT_CASE(a_signal_reaches_what_outlives_the_group)
 {
     struct cli_beat *beats = cli_beats(2);
@@ -66,7 +72,7 @@ ZKT_CASE(a_signal_reaches_what_outlives_the_group)
     assert_apart(&c[1], beats);
 }
 
-/* Deaf to signals. */
+/* The processes ignore signals. */
 ZKT_CASE(a_revocation_kills_all)
 {
     static const char *const scripts[] = {leaves, waits, leaves};
@@ -106,7 +112,7 @@ ZKT_CASE(a_deleted_node_kills_all)
     assert_true(atomic_load(&beats[0].last) == last);
 }
 
-/* Killed with SIGKILL: the keeper kills all, and then the guardian ends the session. */
+/* If zkr is killed with SIGKILL, the keeper kills all processes, and then the guardian ends the session. */
 ZKT_CASE(a_killed_zkr_leaves_nothing)
 {
     static const char *const scripts[] = {leaves, waits};
@@ -121,7 +127,7 @@ ZKT_CASE(a_killed_zkr_leaves_nothing)
     }
 }
 
-/* The keeper of @c. */
+/* Returns the keeper of @c. */
 static pid_t keeper_of(const struct cli *c)
 {
     char pid[16];
@@ -131,7 +137,10 @@ static pid_t keeper_of(const struct cli *c)
     return (pid_t)strtol(said, NULL, 10);
 }
 
-/* Without the keeper nobody knows which processes are left: the guardian ends nothing. */
+/*
+ * Without the keeper, zkr and the guardian do not know which processes are left. The guardian then does not end the
+ * session.
+ */
 ZKT_CASE(without_its_keeper_the_session_times_out)
 {
     enum { SESSION_MS = 5000 };
@@ -158,7 +167,7 @@ ZKT_CASE(without_its_keeper_the_session_times_out)
 
 enum { THREADS = 64 };
 
-/* A debugger holds all threads. */
+/* Stops all threads, as a debugger does. */
 static void freeze(pid_t pid, pid_t threads[THREADS])
 {
     char name[64];
@@ -178,7 +187,7 @@ static void freeze(pid_t pid, pid_t threads[THREADS])
     (void)closedir(dir);
 }
 
-/* Its debugger has to wait for each thread. */
+/* Kills zkr. As its debugger, this program must wait for each thread. */
 static void kill_frozen(struct cli *c, const pid_t threads[THREADS])
 {
     assert_int_equal(kill(c->pid, SIGKILL), 0);
@@ -191,7 +200,7 @@ static void kill_frozen(struct cli *c, const pid_t threads[THREADS])
     assert_int_equal(cli_wait(c), 128 + SIGKILL);
 }
 
-/* zkr does not run, the command does: it is killed before the next begins. */
+/* zkr is stopped while its command runs. The command is killed before the next begins. */
 ZKT_CASE(a_zkr_in_a_debugger_has_its_command_killed)
 {
     static const char *const scripts[] = {leaves, quiet};
@@ -216,7 +225,7 @@ static bool is_zombie(pid_t pid)
     return text[0] == 'Z';
 }
 
-/* A dead process that its debugger has not waited for is still there. */
+/* A process counts as alive while its debugger has not waited for it. */
 ZKT_CASE(zkr_says_that_something_does_not_end)
 {
     struct cli_beat *beats = cli_beats(2);
@@ -228,7 +237,7 @@ ZKT_CASE(zkr_says_that_something_does_not_end)
     ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; zkr keeps the lock on "),
                    CLI_PATIENCE_MS);
     assert_int_equal(cli_queue(), 2);
-    /* The keeper reads no signal any more: its end of the link closes with unread data. */
+    /* The keeper reads no signals at this point, so its end of the link closes with unread data. */
     const pid_t keeper = keeper_of(&c[0]);
     assert_int_equal(kill(c[0].pid, SIGUSR1), 0);
     zkt_sleep_ms(100);
@@ -251,7 +260,7 @@ static const char of_another_user[] =
 static const char alone_of_another_user[] =
     "setsid setpriv --reuid=65534 --clear-groups sh -c 'echo $$; exec sleep 100' &";
 
-/* The process of another user that @c has started, when it runs. */
+/* Returns the process of another user that @c has started, once it runs. */
 static pid_t await_foreign(struct cli *c)
 {
     if (geteuid() != 0) {
@@ -261,7 +270,7 @@ static pid_t await_foreign(struct cli *c)
     return (pid_t)strtol(cli_out(c), NULL, 10);
 }
 
-/* zkr reports that it may not signal @pid. */
+/* Waits until zkr reports that it may not signal @pid. */
 static void await_denied(struct cli *c, pid_t pid, const char *consequence)
 {
     char line[400];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr is killed with SIGKILL: its command dies, then the lock is free, long before the session times out. */
+/* If zkr is killed with SIGKILL, its command dies. Then the lock is free, long before the session times out. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 
 #include "cli.h"
 
-/* SOON_MS: less than the session timeout of zkr. */
+/* SOON_MS is less than the session timeout of zkr. */
 enum { SOON_MS = 6000 };
 #define SESSION "10000"
 
-/* Has it so many guardians? */
+/* Checks that zkr has @count guardians. */
 static void assert_guardians(const struct cli *c, const char *count)
 {
     char pid[16];
@@ -21,8 +21,8 @@ static void assert_guardians(const struct cli *c, const char *count)
 }
 
 /*
- * The next has the lock soon, and its command starts when nothing of the first is left, which is deaf to signals. The
- * first reaches the @servers.
+ * Checks that the next contender soon gets the lock, and that its command starts when no process of the first is left,
+ * although they ignore signals. The first zkr uses @servers.
  */
 static void next_is_soon_at(const char *servers,
                             const char *verb,
@@ -42,7 +42,7 @@ static void next_is_soon_at(const char *servers,
     assert_true(zkt_now_ms() - begin < SOON_MS);
     assert_true(cli_gap(&beats[0], &beats[1]) > 0);
     zkt_sleep_ms(100);
-    assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* and it has not beaten since */
+    assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* it has not beaten since */
     assert_true(atomic_load(&beats[0].last) - begin_ns < 1000000000);
     assert_true(atomic_load(&beats[0].token) < atomic_load(&beats[1].token));
 }
@@ -52,7 +52,7 @@ static void next_is_soon(const char *verb, const char *option, const char *mode)
     next_is_soon_at(zkt_servers(), verb, option, mode);
 }
 
-/* The command and its child beat without a pause. */
+/* The command's child beats, and both ignore signals. */
 ZKT_CASE(a_killed_lock_is_free_when_its_group_is_gone)
 {
     next_is_soon("lock", "-x", "grand");
@@ -63,7 +63,10 @@ ZKT_CASE(a_killed_leader_has_a_successor_when_its_group_is_gone)
     next_is_soon("elect", "--once", "deaf");
 }
 
-/* No other process can end the session there: the node is deleted, and not before the group is gone. */
+/*
+ * On such servers no other process can end the session. The node is deleted instead, but not before the group is
+ * gone.
+ */
 ZKT_CASE(a_killed_lock_is_free_on_servers_that_replace_sessions)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -71,7 +74,7 @@ ZKT_CASE(a_killed_lock_is_free_on_servers_that_replace_sessions)
     next_is_soon_at(zkt_proxy_host(p), "lock", "-x", "grand");
 }
 
-/* The same whole group: who kills it does not kill the guardian. */
+/* The whole process group of zkr is killed. The guardian is not part of the group. */
 ZKT_CASE(a_killed_group_of_zkr_frees_its_lock)
 {
     struct cli_beat *beats = cli_beats(1);
@@ -94,7 +97,7 @@ ZKT_CASE(a_killed_hold_without_a_command_is_free_soon)
     ZKT_BECOMES(cli_queue(), 0, SOON_MS);
 }
 
-/* A waiter that is killed does not stand in the queue either. */
+/* A waiter that is killed leaves the queue soon, too. */
 ZKT_CASE(a_killed_waiter_is_gone_soon)
 {
     struct cli holder, waiter;
@@ -121,7 +124,7 @@ ZKT_CASE(who_wants_no_guardian_has_none)
     cli_stop(&c, SIGTERM);
 }
 
-/* Without the program zkr does its work all the same, and -v says why there is none. */
+/* If the guardian's program is missing, zkr works without it. With -v it reports the reason. */
 ZKT_CASE(a_missing_guardian_is_no_obstacle)
 {
     struct cli c;
@@ -132,7 +135,7 @@ ZKT_CASE(a_missing_guardian_is_no_obstacle)
     assert_non_null(strstr(cli_err(&c), "/nowhere/zkr-guardian"));
 }
 
-/* zkr finds its guardian nearby, and its command does not learn of that. */
+/* zkr finds the guardian beside itself, and does not pass its path to the command. */
 ZKT_CASE(the_command_has_the_environment_of_zkr)
 {
     (void)unsetenv("ZKR_GUARDIAN_PATH");

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock when the lock is not lost: no false alarm. */
+/* zkr lock does not report a loss when the lock is not lost. */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cli.h"
 
-/* A link that comes back within the session costs nothing, and nobody else is let in. */
+/*
+ * A connection that breaks and returns within the session does not end the hold, and no other contender gets the lock.
+ */
 ZKT_CASE(a_short_cut_is_survived)
 {
     enum { SESSION_MS = 4000 };
@@ -27,8 +29,8 @@ ZKT_CASE(a_short_cut_is_survived)
 }
 
 /*
- * Servers that stand still for a good part of the session time-out, at different moments of the probing.
- * 0.45 is promised; a busy machine needs some of that.
+ * The server pauses for a good part of the session timeout, at different moments of the probing. zkr promises to
+ * survive 0.45 of the timeout; a busy machine needs some of that.
  */
 ZKT_CASE(a_pause_of_the_server_is_survived)
 {
@@ -44,23 +46,23 @@ ZKT_CASE(a_pause_of_the_server_is_survived)
         ZKT_BECOMES(*cli_out(&holders[i]), '!', CLI_PATIENCE_MS);
         zkt_sleep_ms(PROBE_MS / HOLDERS);
     }
-    zkt_sleep_ms(S_MS * 65 / 100); /* longer than the opening proves, at the end */
+    zkt_sleep_ms(S_MS * 65 / 100); /* longer than the lease of the session's opening */
     zkt_server_freeze(server);
     zkt_sleep_ms(S_MS * 40 / 100);
     zkt_server_thaw(server);
-    zkt_sleep_ms(S_MS / 5); /* for what may still come */
+    zkt_sleep_ms(S_MS / 5); /* time for a late loss to show */
     for (int i = 0; i < HOLDERS; i++) {
-        (void)close(holders[i].in); /* the end of cat */
+        (void)close(holders[i].in); /* ends cat */
         holders[i].in = -1;
         assert_int_equal(cli_wait(&holders[i]), 0);
         assert_string_equal(cli_err(&holders[i]), "");
     }
 }
 
-/* A wait longer than the session, and a hold longer than it. */
+/* A wait and a hold that are longer than the session are no loss. */
 ZKT_CASE(a_long_wait_and_a_long_hold_are_no_loss)
 {
-    /* A busy machine must not make it one: probes may stay unanswered for a second and more. */
+    /* On a busy machine, probes may be unanswered for a second and more. That must not be a loss. */
     static const char session[] = "4000", patient[] = "--kill-after=0.2";
     struct cli holder, waiter;
     CLI_QUEUE(&holder, "-t", session, "lock", patient, zkt_path(), "sleep", "4.3");

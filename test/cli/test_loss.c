@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zkr lock when the lock is lost: the command is dead before the next one starts. Each case is
- * measured: the last sign of life of the one against the first of the other.
+ * When zkr lock loses the lock, its command is dead before the next one starts. Each case measures the time from the
+ * last sign of life of the first command to the first sign of the next.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 #include "cli.h"
 
-#define SESSION "4000" /* for a busy machine */
+#define SESSION "4000" /* long enough for a busy machine */
 enum { SESSION_MS = 4000 };
 
-/* A holder behind a proxy, and a waiter that is next; each scene has a path of its own. */
+/* A holder behind a proxy, and the next waiter. Each scene has its own path. */
 struct scene {
     char path[256];
     zkt_proxy *proxy;
@@ -50,12 +50,15 @@ static void expect_gap(const struct scene *s)
     assert_true(gap > 0);
 }
 
-/* The holder says 79, the next one is served when the command is dead. */
+/*
+ * Checks that the holder exits with 79, and that the next contender runs its command after the holder's command is
+ * dead.
+ */
 static void end(struct scene *s)
 {
     assert_int_equal(cli_wait(&s->holder), 79);
     cli_assert_one_line(&s->holder);
-    zkt_proxy_cut(s->proxy); /* what still passes must not keep the session alive */
+    zkt_proxy_cut(s->proxy); /* traffic must not keep the session alive */
     if (cli_wait(&s->next) != 0) {
         zkt_fail("the next one: %s", cli_err(&s->next));
     }
@@ -68,7 +71,7 @@ struct loss {
     void (*inflict)(struct scene *s);
 };
 
-/* Several losses at a time, as they take theirs. */
+/* Runs several losses at the same time, because each takes long. */
 static void lose(const struct loss *losses, size_t count)
 {
     enum { MOST = 6 };
@@ -102,7 +105,7 @@ static void silence_from_the_server(struct scene *s)
     zkt_proxy_freeze(s->proxy, ZKT_TO_CLIENT);
 }
 
-/* Silence, connections that are reset, and answers that are lost while requests are not. */
+/* The network is silent, resets connections, or loses answers but not requests. */
 ZKT_CASE(a_bad_network_kills_in_time)
 {
     static const struct loss losses[] = {
@@ -118,7 +121,7 @@ static const char counting[] = "trap 'date +%s%N; echo told; while :; do date +%
                                "sleep 0.02; done' TERM USR1; echo "
                                "ready; while :; do sleep 0.02; done";
 
-/* First and last time the command wrote after it was told, in ms. */
+/* Returns the ms from the command's first to its last output after it got the signal. */
 static int64_t time_to_live(struct cli *c)
 {
     const char *told = strstr(cli_out(c), "told");
@@ -138,17 +141,20 @@ static int64_t time_to_live_with(const char *kill_after)
     CLI_START(&c, "-z", zkt_proxy_host(proxy), "-t", "3000", "lock", "--kill-signal",
               "USR1", "--kill-after", kill_after, zkt_path(), "bash", "-c", counting);
     ZKT_EVENTUALLY(strstr(cli_out(&c), "ready\n"), CLI_PATIENCE_MS);
-    zkt_sleep_ms(1200); /* so that the lease has settled */
+    zkt_sleep_ms(1200); /* until the lease is stable */
     zkt_proxy_blackhole(proxy);
     assert_int_equal(cli_wait(&c), 79);
     zkt_proxy_stop(proxy);
     return time_to_live(&c);
 }
 
-/* It is told first, and has about as long as asked for, a third of the session timeout at most. */
+/*
+ * The command gets the signal first, and then has about the time that --kill-after requests, at most a third of the
+ * session timeout.
+ */
 ZKT_CASE(the_kill_signal_comes_first)
 {
-    /* On a busy machine the command may not run for a while. Killed at once it writes for 20 ms. */
+    /* On a busy machine the command may not run for a while. A command that is killed at once writes for 20 ms. */
     enum { TRIES = 5 };
     static const struct {
         const char *kill_after;
@@ -176,7 +182,7 @@ static void stop_the_command(struct scene *s)
     zkt_proxy_blackhole(s->proxy);
 }
 
-/* zkr wakes up by itself in time, and a command that cannot hear dies all the same. */
+/* A stopped zkr has its command killed in time. A command that is stopped dies, too. */
 ZKT_CASE(what_is_stopped_is_killed_in_time)
 {
     static const struct loss losses[] = {{"plain", "auto", stop_zkr},
@@ -186,7 +192,7 @@ ZKT_CASE(what_is_stopped_is_killed_in_time)
     lose(losses, sizeof(losses) / sizeof(losses[0]));
 }
 
-/* Also one that holds without a command. */
+/* A holder without a command gives up in time, too. */
 ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
 {
     struct cli c;
@@ -205,7 +211,7 @@ ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
 #define LONG_SESSION "20000"
 enum { LONG_MS = 20000 };
 
-/* What to do is another than with a network that is cut, and the next one does not wait for the old session. */
+/* The advice differs from that for a cut network. The next contender does not wait for the old session. */
 ZKT_CASE(a_replaced_session_is_named)
 {
     struct cli holder, next;
@@ -225,7 +231,7 @@ ZKT_CASE(a_replaced_session_is_named)
     assert_int_equal(cli_wait(&next), 0);
 }
 
-/* Its reader needs time to stop: the node of the old session stays. */
+/* The reader of its output needs time to stop, so the node of the old session stays. */
 ZKT_CASE(a_replaced_session_without_a_command_keeps_others_out)
 {
     struct cli c;
@@ -241,7 +247,7 @@ ZKT_CASE(a_replaced_session_without_a_command_keeps_others_out)
 
 /* --- the output of one without a command --- */
 
-/* The line that tells of the hold, and a mark when the output ends, as a guard would see it. */
+/* Prints the holder line, and runs a beat when the output ends, as a guard script would. */
 static const char guard[] = "\"$0\" -z \"$1\" -t " SESSION " lock \"$2\" \"$3\" | "
                             "{ read -r line && echo \"$line\"; read -r none; "
                             "shift 3; exec \"$@\"; }";
@@ -257,7 +263,7 @@ static void begin_guarded(struct scene *s, int number, const char *option)
     queue_the_next(s);
 }
 
-/* Whoever reads it, as the guard in the man page does, stops in time. */
+/* A script that reads the output, such as the guard in the man page, stops in time. */
 ZKT_CASE(without_a_command_the_output_ends_before_another_holds)
 {
     enum { SCENES = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr as a service: what it tells $NOTIFY_SOCKET. */
+/* zkr as a service: the messages that it sends to $NOTIFY_SOCKET. */
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static struct {
     int fd;
     char variable[160]; /* NOTIFY_SOCKET=... */
     char file[64];      /* "" = abstract */
-    /* When WATCHDOG=1 came last, 0 = never; not among what is heard. */
+    /* When the last WATCHDOG=1 came; 0 = never. hear() does not return this message. */
     int64_t alive_at;
 } ear;
 
@@ -32,7 +32,7 @@ static void ear_close(void *unused)
     }
 }
 
-/* Kept. */
+/* Kept: closed at the end of the case. */
 static void ear_open(bool abstract)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -54,7 +54,7 @@ static void ear_open(bool abstract)
     zkt_keep(&ear, ear_close);
 }
 
-/* The next message that is no sign of life, for as long as one may come; "" when there is none. */
+/* Returns the next message other than WATCHDOG=1, or "" if none comes in time. */
 static const char *hear(int patience_ms)
 {
     static char text[512];
@@ -74,7 +74,7 @@ static const char *hear(int patience_ms)
     }
 }
 
-/* The next message begins so, and goes on about the path of the test. */
+/* Checks that the next message begins with @start and contains the path of the test. */
 static void expect(const char *start)
 {
     const char *text = hear(CLI_PATIENCE_MS);
@@ -95,7 +95,7 @@ static void expect_alive(void)
 
 /* --- tests --- */
 
-/* The whole life of a service that has to wait; the socket is an abstract one, as in containers. */
+/* The whole life of a service that has to wait. The socket is abstract, as in containers. */
 ZKT_CASE(a_service_is_ready_when_it_holds)
 {
     struct cli other, c;
@@ -116,7 +116,7 @@ ZKT_CASE(a_service_is_ready_when_it_holds)
     assert_string_equal(cli_err(&c), "");
 }
 
-/* Two signs of life in each period; on a busy machine, at best. */
+/* zkr sends at least two signs of life in each period. On a busy machine, the best of several gaps shows that. */
 ZKT_CASE(there_are_two_signs_in_a_period)
 {
     enum { PERIOD_MS = 2000, SIGNS = 6 };
@@ -137,7 +137,7 @@ ZKT_CASE(there_are_two_signs_in_a_period)
     cli_stop(&c, SIGTERM);
 }
 
-/* One that holds and does not start yet waits, too. */
+/* While zkr delays the start of its command, it sends signs of life, too. */
 ZKT_CASE(a_delayed_start_is_alive)
 {
     struct cli other, c;
@@ -155,7 +155,7 @@ ZKT_CASE(a_delayed_start_is_alive)
     cli_stop(&c, SIGTERM);
 }
 
-/* A sign of life says that the bound is ample: none comes when the servers have fallen silent. */
+/* A sign of life means that the lease is ample. zkr sends none while the servers are silent. */
 ZKT_CASE(signs_of_life_end_before_the_lock_does)
 {
     struct cli c;
@@ -176,7 +176,10 @@ ZKT_CASE(signs_of_life_end_before_the_lock_does)
     assert_true(ear.alive_at == last);
 }
 
-/* All is measured by the session timeout of now: at a server with a fourth of it the bound is ample again soon. */
+/*
+ * The lease is measured against the present session timeout. At a server that grants a fourth of the timeout, the lease
+ * is ample again soon.
+ */
 ZKT_CASE(a_shorter_session_is_as_alive)
 {
     enum { LONG_MS = 120000, SHORT_MS = 30000, SIGNS = 20 };
@@ -207,7 +210,7 @@ ZKT_CASE(a_shorter_session_is_as_alive)
     assert_int_equal(cli_wait(&c), 143);
 }
 
-/* An election has several terms, and is ready in each; it stops once. */
+/* An election has several terms. zkr is ready in each term, and stops once. */
 ZKT_CASE(an_election_waits_again)
 {
     struct cli c;
@@ -223,7 +226,7 @@ ZKT_CASE(an_election_waits_again)
     cli_stop(&c, SIGTERM);
 }
 
-/* Meant for another process, or for nobody. */
+/* WATCHDOG_PID names another process, or the socket is unusable. */
 ZKT_CASE(what_is_not_for_us_is_left_alone)
 {
     ear_open(false);

@@ -20,11 +20,11 @@ static bool is_at(int server, int64_t session)
     return zkt_cons_received(host, session) >= 0;
 }
 
-/* A zkr with -v, whose log has its session. */
+/* A zkr that runs with -v, so that its log shows its session. */
 struct mover {
     struct cli cli;
     int64_t session;
-    int home; /* the server of the session; -1: not known */
+    int home; /* the server of the session; -1: unknown */
 };
 
 static void find_home(struct mover *m)
@@ -38,7 +38,7 @@ static void find_home(struct mover *m)
     }
 }
 
-/* Its connection is at another server, and there alone. */
+/* Returns whether the session's connection is at another server, and only there. */
 static bool has_moved(const struct mover *m)
 {
     bool elsewhere = false;
@@ -72,7 +72,7 @@ static void begin(struct mover *m, const char *const *arguments)
     ZKT_EVENTUALLY((find_home(m), m->home >= 0), PATIENCE_MS);
 }
 
-/* The node at the head of the queue. */
+/* Reads the name of the first node in the queue. */
 static void read_first(const char *path, char *node, size_t size)
 {
     zkr_client *c = zkt_client(zkt_ensemble_hosts(ensemble), PATIENCE_MS);
@@ -80,7 +80,7 @@ static void read_first(const char *path, char *node, size_t size)
     (void)snprintf(node, size, "%s/%s", path, zkr_contenders_get(list, 0)->node);
 }
 
-/* Each verb that lasts, in each kind of wait. The first two hold what others wait for. */
+/* Moves each subcommand that lasts, in each kind of wait. The first two hold the locks that others wait for. */
 ZKT_CASE(sessions_move_by_a_signal)
 {
     enum { MOST = 12 };
@@ -128,7 +128,7 @@ ZKT_CASE(sessions_move_by_a_signal)
     assert_string_equal(text, node);
     zkt_put_byte(holder->in, '!');
     zkt_put_byte(holder->in, '\n');
-    for (int i = HOLDER; i <= WAIT; i++) { /* those that waited for /held, too */
+    for (int i = HOLDER; i <= WAIT; i++) { /* including the waiters for /held */
         assert_int_equal(cli_wait(&movers[i].cli), 0);
     }
     (void)snprintf(text, sizeof(text), "%s\n!\n", node);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many round trips zkr waits for. A proxy delays each way, and notes when requests pass. A request that waits for an
- * answer passes a round trip after that one's request at least, and a request that does not passes much sooner. So the
- * requests come in waves, each a round trip after the begin of the one before. The session is one more round trip.
+ * Counts the round trips that zkr waits for. A proxy delays both directions, and notes when requests pass. A request
+ * that waits for an answer passes at least a round trip after the request for that answer; any other request passes
+ * much sooner. Requests therefore come in waves, each at least a round trip after the begin of the previous one.
+ * Opening the session is one more round trip.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,13 +13,13 @@
 
 enum { ONE_WAY_MS = 250, TRIP_MS = 2 * ONE_WAY_MS, SLACK_MS = 20 };
 
-/* So long that these servers do not count as slow, where zkr waits for a longer lease. */
+/* So long that these servers do not count as slow; with slow servers zkr waits for a longer lease. */
 #define SESSION "20000"
 
 struct trips {
     zkt_proxy *proxy;
-    int64_t begun;    /* the last wave; ms */
-    atomic_int waves; /* so far */
+    int64_t begun;    /* begin of the last wave, in ms */
+    atomic_int waves; /* number of waves so far */
 };
 
 static void note(void *trips, int n, int op)
@@ -59,13 +60,13 @@ static int count(const char *const *args)
 
 #define COUNT(...) count((const char *const[]){__VA_ARGS__, NULL})
 
-/* The session; create and list; the delete with the end of the session. */
+/* Open the session; create and list; delete and close the session. */
 enum { LOCK_TRIPS = 3 };
 
 ZKT_CASE(a_lock_takes_three_round_trips)
 {
     const char *path = zkt_path();
-    assert_int_equal(CLI("lock", path, "true"), 0); /* makes the path */
+    assert_int_equal(CLI("lock", path, "true"), 0); /* creates the path */
     assert_int_equal(COUNT("lock", path, "true"), LOCK_TRIPS);
     assert_int_equal(COUNT("lock", "--no-guardian", path, "true"), LOCK_TRIPS);
     assert_int_equal(COUNT("lock", "-n", path, "true"), LOCK_TRIPS);
@@ -94,7 +95,7 @@ ZKT_CASE(permits_take_three_round_trips)
     assert_int_equal(COUNT("lock", "--permits", "2/3", path, "true"), LOCK_TRIPS);
 }
 
-/* Also what the record and the lock node say; the record is written before the command and after it. */
+/* zkr also reads the record and the lock node. It writes the record before the command and after it. */
 ZKT_CASE(a_command_run_once_takes_three_more)
 {
     enum { NOT_DUE = LOCK_TRIPS + 1, DUE = LOCK_TRIPS + 3 };
@@ -104,7 +105,9 @@ ZKT_CASE(a_command_run_once_takes_three_more)
     assert_int_equal(COUNT("once", "--every", "3600", path, "true"), NOT_DUE);
 }
 
-/* The session; the lists; what the nodes say, or what is below. Then the answer is there, and the session is closed. */
+/*
+ * Open the session; list; read the nodes or list what is below. The result is then known, and zkr closes the session.
+ */
 enum { STATUS_TRIPS = 4 };
 
 ZKT_CASE(a_status_takes_three_round_trips_and_the_end_of_the_session)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock where servers answer, but slowly: up to a tenth of the session timeout it holds, beyond that it says why not. */
+/*
+ * zkr lock with servers that answer slowly. It holds the lock if answers take up to an eighth of the session timeout.
+ * If they take longer, it explains why it does not hold.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +35,7 @@ start_holder(struct cli *c, const char *host, const char *session, const char *p
 #define SESSION "4000"
 enum { SLOW_MS = 1400 };
 
-/* Answers that came at once come late from some moment on. */
+/* Answers come at once, and from some moment on come late. */
 ZKT_CASE(a_doubt_by_late_answers_is_no_silence)
 {
     struct cli holder;
@@ -44,12 +47,12 @@ ZKT_CASE(a_doubt_by_late_answers_is_no_silence)
     zkt_proxy_heal(p);
 }
 
-/* They were late from the first on. */
+/* The answers are late from the beginning. */
 ZKT_CASE(a_wait_for_late_answers_is_explained)
 {
     struct cli waiter;
     assert_int_equal(CLI_RUN(&waiter, "lock", zkt_path(), "true"),
-                     0); /* it makes the path */
+                     0); /* creates the path */
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_delay(p, ZKT_TO_CLIENT, SLOW_MS);
     assert_int_equal(CLI_RUN(&waiter, "-z", zkt_proxy_host(p), "-t", SESSION, "lock",
@@ -62,25 +65,31 @@ ZKT_CASE(a_wait_for_late_answers_is_explained)
     zkt_proxy_heal(p);
 }
 
-/* An eighth of the session timeout: the lease never lasts for a third of it, but is always renewed in time. */
+/*
+ * Answers take an eighth of the session timeout. The lease never lasts for a third of the timeout, but is always
+ * renewed in time.
+ */
 ZKT_CASE(a_lock_is_obtained_where_answers_take_an_eighth_of_the_timeout)
 {
     enum { EIGHTH_MS = 1200, HELD_MS = 10000 };
     struct cli holder;
-    assert_int_equal(CLI("lock", zkt_path(), "true"), 0); /* it makes the path */
+    assert_int_equal(CLI("lock", zkt_path(), "true"), 0); /* creates the path */
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_delay(p, ZKT_TO_CLIENT, EIGHTH_MS);
     start_holder(&holder, zkt_proxy_host(p), "10000", zkt_path());
     zkt_sleep_ms(HELD_MS);
     zkt_proxy_heal(p);
-    (void)close(holder.in); /* the end of cat */
+    (void)close(holder.in); /* ends cat */
     holder.in = -1;
     assert_int_equal(cli_wait(&holder), 0);
 }
 
 /* --- a slow disk --- */
 
-/* A real server whose log is written in a second. An eighth of the session timeout is more; a busy machine needs some. */
+/*
+ * A real server takes a second to write its log. That is less than an eighth of the session timeout; a busy machine
+ * needs the rest.
+ */
 ZKT_CASE(a_lock_is_held_on_a_server_with_a_slow_disk)
 {
     enum { HELD_MS = 20000 };
@@ -100,7 +109,7 @@ ZKT_CASE(a_lock_is_held_on_a_server_with_a_slow_disk)
     zkt_sleep_ms(HELD_MS);
     atomic_store(&disk->sync_ms, 0);
     assert_true(atomic_load(&disk->synced) > 0);
-    (void)close(holder.in); /* the end of cat */
+    (void)close(holder.in); /* ends cat */
     holder.in = -1;
     assert_int_equal(cli_wait(&holder), 0);
     zkt_server_stop(server);

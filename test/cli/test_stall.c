@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs that nobody reads: a signal, a revocation and a loss take effect all the same. */
+/* Signals, revocations and losses take effect even if no process reads zkr's output. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ enum { PAGE = 4096 };
 /* A pipe of one page. */
 struct reader {
     int ends[2];
-    char name[32]; /* what a process opens to write to it */
+    char name[32]; /* the name by which a process opens it for writing */
 };
 
 static void reader_close(void *r)
@@ -26,7 +26,7 @@ static void reader_close(void *r)
     zkt_pipe_close(((struct reader *)r)->ends);
 }
 
-/* Kept. */
+/* Kept: closed at the end of the case. */
 static void reader_open(struct reader *r)
 {
     zkt_pipe(r->ends);
@@ -43,7 +43,7 @@ static bool reader_is_full(const struct reader *r)
     return poll(&fd, 1, 0) == 0;
 }
 
-/* Leaves room for so many bytes. */
+/* Fills the pipe except for @room bytes. */
 static void reader_fill(const struct reader *r, size_t room)
 {
     static const char dots[PAGE];
@@ -56,7 +56,7 @@ static void reader_read(const struct reader *r)
     assert_true(read(r->ends[0], page, sizeof(page)) > 0);
 }
 
-/* zkr with its stderr, or stdout, there. */
+/* Starts zkr with the stderr ("2") or the stdout ("") connected to the reader. */
 #define START(c, fd, r, ...)                                                           \
     cli_spawn((c), true,                                                               \
               (const char *const[]){"sh", "-c",                                        \
@@ -72,7 +72,7 @@ struct scene {
     struct cli_beat *beat;
 };
 
-/* The command floods stderr, so it may fill the pipe just after zkr has seen room in it. */
+/* The command floods stderr. It may therefore fill the pipe just after zkr has seen room in it. */
 static void
 hold_flooded(struct scene *s, int number, zkt_proxy *proxy, const char *on_revoke)
 {
@@ -94,7 +94,7 @@ static bool is_dead(const struct scene *s)
 
 enum { SCENES = 3, SOON_MS = 3000 };
 
-/* The line about it is written when there is room. */
+/* zkr writes its line about the revocation when there is room. */
 ZKT_CASE(a_full_stderr_keeps_no_command_from_being_revoked)
 {
     static struct scene scenes[SCENES];
@@ -104,7 +104,7 @@ ZKT_CASE(a_full_stderr_keeps_no_command_from_being_revoked)
     }
     for (int i = 0; i < SCENES; i++) {
         assert_int_equal(CLI("revoke", scenes[i].path), 0);
-        zkt_sleep_ms(20); /* until zkr may wait for room */
+        zkt_sleep_ms(20); /* time for zkr to wait for room */
         reader_read(&scenes[i].reader);
     }
     for (int i = 0; i < SCENES; i++) {
@@ -112,7 +112,7 @@ ZKT_CASE(a_full_stderr_keeps_no_command_from_being_revoked)
     }
 }
 
-/* Connections come and go, of which the log tells; then the reader stalls, and somebody deletes the node. */
+/* The log reports connections that come and go. Then the reader stalls, and an administrator deletes the node. */
 ZKT_CASE(a_full_stderr_keeps_no_command_alive_after_a_loss)
 {
     enum { CUTS = 10, PAGES = 10 };
@@ -141,7 +141,7 @@ ZKT_CASE(a_full_stderr_keeps_no_command_alive_after_a_loss)
 
 /* --- stdout --- */
 
-/* The holder line finds no room; a signal, and the end of the lease, end zkr all the same. */
+/* The holder line finds no room. A signal or the end of the lease still ends zkr. */
 ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
 {
     static struct reader reader;
@@ -163,7 +163,7 @@ ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
     }
 }
 
-/* The holder line is read in any case: the end of the input comes after it. */
+/* The holder line is written even if the input has already ended. */
 ZKT_CASE(the_holder_line_comes_before_the_end)
 {
     const char *said = CLI_SAYS("lock", zkt_path());

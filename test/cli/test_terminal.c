@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock on a terminal. The programs on it are no dash, which may lose a signal while it forks. */
+/* zkr lock on a terminal. The programs that get a signal there are not dash, which may lose a signal while it forks. */
 #include <fcntl.h>
 #include <pty.h>
 #include <signal.h>
@@ -86,7 +86,7 @@ ZKT_CASE(interrupt_of_the_terminal_reaches_the_command)
     assert_int_equal(screen_end(&s), 130);
 }
 
-/* With a shell in charge the job stops as a whole and goes on as a whole. */
+/* With job control of a shell, the job stops and continues as a whole. */
 ZKT_CASE(a_job_can_be_stopped_and_continued)
 {
     struct screen s;
@@ -112,7 +112,7 @@ ZKT_CASE(a_job_can_be_stopped_and_continued)
     assert_int_equal(screen_end(&s), 0);
 }
 
-/* A script that runs zkr in a loop ends as a whole, as it would without zkr. */
+/* An interrupt ends a script that runs zkr in a loop, as it would without zkr. */
 ZKT_CASE(interrupt_ends_the_script_around_it)
 {
     struct screen s;
@@ -127,7 +127,7 @@ ZKT_CASE(interrupt_ends_the_script_around_it)
     assert_int_equal(screen_end(&s), 9);
 }
 
-/* Ages count on; the servers hear of a change alone. */
+/* The ages in the output increase, but zkr sends requests only when something changes. */
 ZKT_CASE(a_watched_status_counts_on)
 {
     struct screen s;

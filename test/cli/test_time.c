@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock: -w and -n bound everything, whatever the servers do. */
+/* zkr lock: -w and -n limit every wait, whatever the servers do. */
 #include <signal.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* For a busy machine. Without the one deadline, all that is bounded here is later than that. */
+/* A margin for a busy machine. If zkr used several deadlines, all times measured here would exceed it. */
 enum { LATE_MS = 3400 };
 
 struct run {
@@ -20,7 +20,7 @@ struct run {
                   __VA_ARGS__, (path), "true");                                        \
     } while (0)
 
-/* It says @status in one line, not before @least and not long after. */
+/* Checks that zkr exits with @status and one line, not before @least ms and not long after. */
 static void end(struct run *r, int status, int64_t least)
 {
     int got = cli_wait(&r->zkr);
@@ -32,7 +32,7 @@ static void end(struct run *r, int status, int64_t least)
     assert_null(strstr(cli_err(&r->zkr), "held by another"));
 }
 
-/* The lesser of -w and --connect-timeout; 5 s with -n, if nothing else was said. */
+/* The limit is the lesser of -w and --connect-timeout. With -n it is 5 s by default. */
 ZKT_CASE(without_a_server_it_is_75_in_time)
 {
     static const char nobody[] = "127.0.0.1:1";
@@ -56,7 +56,7 @@ ZKT_CASE(without_a_server_it_is_75_in_time)
 
 /* --- while it waits --- */
 
-/* Its place in the queue is not for ever: the server has got the delete, or ends the session. */
+/* The waiter's node does not stay in the queue: the server gets the delete, or ends the session. */
 ZKT_CASE(a_server_that_freezes_during_a_wait_is_left_in_time)
 {
     zkt_server *server = zkt_server_start(NULL);
@@ -96,11 +96,11 @@ ZKT_CASE(a_line_that_is_cut_during_a_wait_is_left_in_time)
 
 struct silence {
     zkt_proxy *proxy;
-    zkt_server *server; /* to be frozen; NULL: the network falls silent */
+    zkt_server *server; /* server to freeze; NULL: the network falls silent */
     struct run run;
 };
 
-/* From the create on. */
+/* Falls silent at the create request. */
 static void fall_silent(void *ctx, int n, int op)
 {
     enum { OP_CREATE2 = 15 };
@@ -126,7 +126,7 @@ static void end_silence(struct silence *s, int status, int64_t least)
     zkt_proxy_stop(s->proxy);
 }
 
-/* One try gets no answer: -n does not know. It may give up before its 5 s are over. */
+/* A try gets no answer, so -n does not report a conflict. It may give up before its 5 s are over. */
 ZKT_CASE(no_answer_is_not_called_a_conflict)
 {
     enum { TRY_MS = 4000 / 3 };
@@ -142,7 +142,7 @@ ZKT_CASE(no_answer_is_not_called_a_conflict)
     zkt_server_thaw(server);
 }
 
-/* Connecting and the try together are not longer than what -n was given. */
+/* Connecting and trying together take at most the time given to -n. */
 ZKT_CASE(a_try_has_one_deadline)
 {
     struct silence s = {.server = NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --warn-signal: the command can save its work before the lock is lost. */
+/* With --warn-signal, the command can save its work before the lock is lost. */
 #include <signal.h>
 #include <string.h>
 
@@ -18,13 +18,13 @@ static zkt_proxy *begin(struct cli *c, const char *subcommand)
     CLI_START(c, "-z", zkt_proxy_host(p), "-t", "8000", subcommand, "--warn-signal",
               "USR1", "--warn-before", "2", zkt_path(), "-c", command);
     ZKT_EVENTUALLY(strstr(cli_out(c), "up"), CLI_PATIENCE_MS);
-    zkt_sleep_ms(SESSION_MS / 2); /* until three writes have been answered */
+    zkt_sleep_ms(SESSION_MS / 2); /* until three writes are answered */
     assert_null(strstr(cli_out(c), "warned"));
     zkt_proxy_blackhole(p);
     return p;
 }
 
-/* One signal, then the end. */
+/* The command gets one warning, and is then killed. */
 ZKT_CASE(a_command_is_warned_and_then_killed)
 {
     struct cli c;
@@ -35,7 +35,7 @@ ZKT_CASE(a_command_is_warned_and_then_killed)
     zkt_proxy_cut(p);
 }
 
-/* The servers answer in time: the hold goes on beyond the time at which it would have been lost. */
+/* If the servers answer in time, the hold continues beyond the time at which it would have been lost. */
 ZKT_CASE(a_warned_command_may_go_on)
 {
     struct cli c;
@@ -64,7 +64,10 @@ ZKT_CASE(a_warning_needs_its_signal_its_time_and_a_command)
     CLI_REFUSED(64, "elect", "--warn-before", "1", "/p", "true");
 }
 
-/* More than there is room for is reduced, and zkr says so. While the servers answer there is no warning. */
+/*
+ * A time that is too long for the lease is reduced, and zkr reports that. While the servers answer, there is no
+ * warning.
+ */
 ZKT_CASE(a_time_that_is_too_long_is_reduced)
 {
     struct cli c;

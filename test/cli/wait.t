@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock: conflicts, waiting and turns.
+zkr lock: conflicts, waiting and the order of the queue.
 
   $ . "$TESTDIR/setup.sh"
   $ ms() { echo $(($(date +%s%N) / 1000000)); }
 
-A conflict is 1 or what was asked for. The limits leave room for a busy machine to connect.
+A conflict exits with 1 or with the status of -E. The limits leave a busy machine time to connect.
 
   $ fresh
   $ hold holder /p
@@ -26,7 +26,8 @@ A conflict is 1 or what was asked for. The limits leave room for a busy machine 
   2> zkr: /p is already held; see 'zkr status /p'
   [42]
 
-With -q it is not said, whatever is full or held. That no server answers is.
+-q suppresses the message of a conflict, whether the queue is full or the lock is held. It does not suppress that no
+server answers.
 
   $ zkr lock -n -q /p true
   [1]
@@ -43,7 +44,7 @@ With -q it is not said, whatever is full or held. That no server answers is.
   > -z 127.0.0.1:1 --connect-timeout 0.2 lock -n -q /p true
   > END
 
-A wait takes as long as asked for.
+A wait takes as long as -w says.
 
   $ began=$(ms)
   $ zkr lock --wait 2.4 /p true
@@ -51,7 +52,7 @@ A wait takes as long as asked for.
   [1]
   $ took=$(($(ms) - began)); [ $took -ge 2400 ] && [ $took -lt 8000 ]
 
-A waiter told to stop leaves the queue at once.
+A signal makes a waiter leave the queue at once.
 
   $ for signal in INT TERM HUP QUIT USR1 USR2; do
   >     bg waiter zkr lock /p echo never
@@ -70,7 +71,7 @@ A waiter told to stop leaves the queue at once.
   $ zk count /p
   0
 
-One that connects can be told to stop as well.
+A signal also ends a zkr that is connecting.
 
   $ bg c zkr -z 127.0.0.1:1 lock /p true
   $ sleep 0.2
@@ -88,7 +89,7 @@ A dozen waiters are served in order.
   $ echo $(cat order)
   1 2 3 4 5 6 7 8 9 10 11 12
 
-Thirty take one each from a stock of a hundred; reading and writing take their time.
+Thirty commands each take one from a stock of a hundred. Reading and writing the stock take some time.
 
   $ echo 100 >stock
   $ for i in {1..30}; do bg $i zkr lock /p -c 'n=$(cat stock); sleep 0.01; echo $((n - 1)) >stock'; done
@@ -114,7 +115,7 @@ A full queue is a conflict.
   $ out waiter
   mine
 
-With -v the place in the queue is said, by what the client knows.
+-v reports the place in the queue, as the client last saw it.
 
   $ hold holder /p
   $ bg first zkr lock -i first /p sleep 60
@@ -126,7 +127,7 @@ With -v the place in the queue is said, by what the client knows.
   $ let_go first
   $ quietly await second
 
-zkr wait ends when nobody is there.
+zkr wait ends when the lock is free.
 
   $ zkr wait /p
   $ hold holder /p
@@ -144,7 +145,7 @@ zkr wait ends when nobody is there.
   $ out wait
   $ zkr wait -w0 /p
 
-To connect is part of the wait; and who could not connect says so, not that servers are silent.
+Connecting is part of the wait. The message then says that zkr could not connect, and not that the servers were silent.
 
   $ began=$(ms)
   $ zkr -z 127.0.0.1:1 wait -w 0.5 /p
@@ -152,7 +153,7 @@ To connect is part of the wait; and who could not connect says so, not that serv
   [75]
   $ took=$(($(ms) - began)); [ $took -ge 500 ] && [ $took -lt 10000 ]
 
-A server that closes connections, because this host has too many, is distinguished from a silent one.
+zkr tells a server that closes connections, because this host has too many, from a silent server.
 
   $ serve few server maxClientCnxns=1
   $ few=$host
@@ -162,8 +163,8 @@ A server that closes connections, because this host has too many, is distinguish
   [75]
   $ end one
 
-Connecting, a list without an answer and the close together are no longer than what -w was given, and a second. When the lists
-are answered, the status is 1, and that connecting took long gives no more time.
+Connecting, a list without an answer, and closing together take at most the time of -w and a second. If the lists are
+answered, the status is 1, and a slow connect does not extend the time.
 
   $ fresh
   $ hold holder --on-revoke ignore /p
@@ -195,7 +196,7 @@ are answered, the status is 1, and that connecting took long gives no more time.
   [75]
   $ let_go holder
 
-It refuses what it cannot wait for.
+zkr wait refuses a path that it cannot wait for.
 
   $ fresh
   $ hold holder --permits=2 /p

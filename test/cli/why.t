@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr lock: which of the three it was when a lock is lost, and what the log says.
+zkr lock: the reported reason of a loss, and the log.
 
   $ . "$TESTDIR/setup.sh"
   $ held() { hold "$1" -t 4000 "${@:2}" /p; }
@@ -14,8 +14,8 @@ The node was deleted.
   2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free a lock, use 'zkr revoke'
   [79]
 
-The session was ended by servers that have lost their data; else nothing can end it before the bound but an administrator. Or
-the start takes long.
+Servers that lost their data ended the session. Otherwise only an administrator can end it before the lease does. If the
+restart takes long, the lease ends first.
 
   $ fresh
   $ serve server server
@@ -26,7 +26,7 @@ the start takes long.
   $ grep -c ' was lost: session expired: \| was in doubt: \| was lost: lease bound passed: ' said
   1
 
-A holder that cannot be asked to release: the message does not name 'zkr revoke'.
+If the holder cannot be asked to release, the message does not name 'zkr revoke'.
 
   $ fresh
   $ hold c --permits 2 /p
@@ -46,14 +46,14 @@ A holder that cannot be asked to release: the message does not name 'zkr revoke'
   $ let_go c
   2> zkr: the leadership of /r was lost: somebody deleted its node; the command was killed; check what it left undone, and run it again; to free it, send TERM to its zkr
 
-Out of descriptors: that is what is named, and not a thread.
+If zkr runs out of descriptors, the message names that, and not a thread.
 
   $ fresh
   $ for n in {5..16}; do
   >     (ulimit -n $n; command zkr --connect-timeout 1 lock -n /p true </dev/null 2>&1) >said || ! grep thread said
   > done
 
-Where zkr ends the command as its lock is in doubt, on a busy machine the lease can be over by then.
+zkr ends the command when the lock is in doubt. On a busy machine the lease may be over by then.
 
   $ doubt() {
   >     await c >said; local status=$?
@@ -73,7 +73,7 @@ The network was cut.
   $ grep -c ' was in doubt: zkr is not connected to a server; the last answered write\| was lost: lease bound' said
   1
 
-The servers were silent: connected, which proves nothing.
+The servers were silent. The connection stayed open, which proves nothing.
 
   $ fresh
   $ serve proxy proxy

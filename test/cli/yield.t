@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-zkr elect --yield: a planned change of the leader.
+zkr elect --yield changes the leader as planned.
 
   $ . "$TESTDIR/setup.sh"
   $ begin() { fresh; : >leaders; }
@@ -15,7 +15,8 @@ zkr elect --yield: a planned change of the leader.
   $ node_of() { zkr status --json /p | tr '{' '\n' | sed -n "s/.*\"node\":\"\([^\"]*\)\",\"owner\":\"$1\".*/\1/p"; }
   $ is_first() { zkr status /p | grep "^1  *$1 "; }
 
-The next leads. Its command starts when that of the last has ended; who has yielded is the last in the queue.
+The next candidate leads. Its command starts when that of the last leader has ended. The former leader goes to the end
+of the queue.
 
   $ begin
   $ bg a zkr elect -i a /p sh -c 'while :; do echo a >>beats; sleep 0.005; done'
@@ -36,7 +37,7 @@ The next leads. Its command starts when that of the last has ended; who has yiel
   $ echo $(uniq beats)
   a b a
 
-A request that stays for long asks nobody but the leader whom it names.
+A request that remains for long applies only to the leader that it names.
 
   $ begin
   $ plain
@@ -49,7 +50,7 @@ A request that stays for long asks nobody but the leader whom it names.
   $ let_go a
   $ end request
 
-The one that is named leads. All others let it pass, and start no command meanwhile; nor does a request stay behind.
+The named candidate leads. All others let it pass and start no command meanwhile, and no request is left behind.
 
   $ begin
   $ add a
@@ -69,7 +70,7 @@ The one that is named leads. All others let it pass, and start no command meanwh
   $ soon count 4
   $ quietly let_go a b c d
 
-Who does not yield keeps its turn: a latch leads when it is its turn.
+A contender that does not know requests keeps its turn: the latch leads when it is first.
 
   $ begin
   $ add a
@@ -90,7 +91,8 @@ Who does not yield keeps its turn: a latch leads when it is its turn.
   $ await ask
   $ quietly let_go a b
 
-A request is never in the way: when the one to lead has lost its place, and stands behind the request, the request goes behind it.
+A request never blocks the queue. If the named candidate loses its place and comes behind the request, the request moves
+behind it.
 
   $ begin
   $ plain
@@ -109,7 +111,7 @@ A request is never in the way: when the one to lead has lost its place, and stan
   $ soon count 2
   $ quietly let_go a b
 
-What cannot be asked is said.
+If no request can be sent, zkr says why.
 
   $ begin
   $ zkr elect --yield /p
@@ -125,7 +127,7 @@ What cannot be asked is said.
   [1]
   $ count 1
 
-The one to lead goes away while others wait.
+The named candidate leaves while others wait.
 
   $ plain
   $ add b
@@ -145,7 +147,7 @@ The one to lead goes away while others wait.
   $ leaders aa
   $ quietly let_go a
 
-Whatever request of a candidate is lost, it leads once.
+Whatever request or answer of a candidate is lost, it leads once.
 
   $ begin
   $ lose() { # WHAT: it, the first, the second and so on, until there is no such one

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zk VERB [ARGUMENT...]: what transcripts do by hand below the chroot of $ZKR_SERVERS, in the words of raw/raw.h, and servers and
- * proxies of their own. usage() has the verbs.
+ * zk VERB [ARGUMENT...]: lets transcripts change and read nodes below the chroot of $ZKR_SERVERS with raw/raw.h, and
+ * start separate servers and proxies. usage() lists the verbs.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 enum { SESSION_MS = 30000, PING_MS = 1000, DATA_MAX = 65536 };
 
 static const char *hosts;
-static char base[512]; /* without the chroot */
+static char base[512]; /* @hosts without the chroot */
 
 static _Noreturn void usage(void)
 {
@@ -112,7 +112,7 @@ static bool numbered(const char *path)
     return path[strlen(path) - 1] == '-';
 }
 
-/* Until a signal ends this process; the session first. */
+/* Keeps the nodes until a signal ends this process, which first ends the session. */
 static void keep(char **nodes)
 {
     sigset_t ends;
@@ -193,7 +193,10 @@ static void make_locks(int count)
     check(zkt_raw_close(s), "/");
 }
 
-/* Below the chroot, and then the chroot itself. Returns 1, and says what it is: something is left. */
+/*
+ * Deletes everything below the chroot, and the chroot itself. If ephemeral nodes or watches were left, prints their
+ * numbers and returns 1.
+ */
 static int clean(void)
 {
     enum { CLEAN_MS = 5000, LOOK_MS = 20 };
@@ -242,7 +245,7 @@ static void say(const char *text)
     (void)fflush(stdout);
 }
 
-/* What is done when the proxy gets a request of a kind for so many times. */
+/* The action to take when the proxy gets a request of a kind for the n-th time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct at {
     char op;
@@ -250,7 +253,7 @@ static struct at {
     char action[16], path[256];
 } ats[8];
 static zkt_proxy *proxy;
-static int counts[128]; /* of requests by kind, once something is armed */
+static int counts[128]; /* requests by kind, since the first arm() */
 
 static void on_request(void *unused, int n, int op)
 {
@@ -288,7 +291,7 @@ static void on_request(void *unused, int n, int op)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* list, get, set or create; the how manieth; blackhole, mute, or delete PATH. */
+/* Arms an action. @words: list, get, set or create; the number of the request; blackhole, mute or delete PATH. */
 static void arm(const char *words)
 {
     struct at *at = ats;
@@ -310,7 +313,10 @@ static const struct {
               {"blackhole", zkt_proxy_blackhole},
               {"heal", zkt_proxy_heal}};
 
-/* "kinds": of requests, once something was armed; "lie": see zkt_lie; "told": how often. */
+/*
+ * Obeys an order. "kinds" prints the requests by kind since the first "at"; "lie": see zkt_lie; "told" prints how often
+ * the lie was told.
+ */
 static void obey(const char *words)
 {
     static struct zkt_lie lie;
@@ -363,7 +369,7 @@ static void obey(const char *words)
     }
 }
 
-/* Each line is an order, and "done" when it has been obeyed. */
+/* Reads orders, one a line, and prints "done" after each. */
 static void serve_proxy(void)
 {
     char line[300], host[512];
@@ -432,7 +438,7 @@ int main(int argc, char **argv)
         hosts = strdup(hosts);
         (void)snprintf(base, sizeof(base), "%.*s", (int)(zkt_chroot(hosts) - hosts),
                        hosts);
-        (void)setenv("ZKR_SERVERS", base, 1); /* as zkt_direct() knows it */
+        (void)setenv("ZKR_SERVERS", base, 1); /* as zkt_direct() expects it */
         const char *front = getenv("ZKT_SERVERS");
         if (front && strcmp(front, base) != 0) {
             (void)unsetenv("ZKR_TEST_DIRECT");
