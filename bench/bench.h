@@ -67,8 +67,8 @@ void bench_pause_ms(long ms);
 /* Waits until the client has @count claims in queues. */
 void bench_await_waiting(zkr_client *c, int64_t count);
 /*
- * Waits until the client's requests are answered, and also those that the client made because of these answers. Answers
- * arrive in order. @nobody is a mutex on a path that nobody else uses.
+ * Waits until the client's requests are answered, and also the requests that the client made because of these answers.
+ * Answers arrive in order. @nobody is a mutex on a path that no other client uses.
  */
 void bench_settle(zkr_mutex *nobody);
 /* Creates the parent of lock nodes, base/name, and writes its path to @path. */

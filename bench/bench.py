@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""./run bench: zkrecipes beside its peers. See README.md."""
+"""./run bench: compares zkrecipes with its peers. See README.md."""
 import argparse
 import os
 import random
@@ -53,7 +53,7 @@ def chosen(options):
 
 
 def look_for(peers, programs):
-    """What is there, and why the rest is not."""
+    """Returns the peers that can be measured, and why the others cannot."""
     missing = {}
     for peer in peers:
         why = peer.what_is_missing(programs)
@@ -137,7 +137,7 @@ def main():
         for each in [*PEERS, *SCENARIOS]:
             print(f"{each.key:16}{getattr(each, 'title', getattr(each, 'name', ''))}")
         return 0
-    os.environ["PATH"] += ":/usr/sbin"  # servers are there
+    os.environ["PATH"] += ":/usr/sbin"  # some servers are installed there
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     place = "/dev/shm" if options.store == "tmpfs" and os.path.isdir("/dev/shm") else None

@@ -15,7 +15,7 @@ struct work {
     const struct claims_worker *w;
     zkr_client *client;
     zkr_mutex *probed; /* held so that the client keeps the lease */
-    zkr_mutex *fence;  /* on a path that nobody else uses */
+    zkr_mutex *fence;  /* on a path that no other client uses */
     zkr_mutex **mutexes;
     zkr_ticket **tickets;
     int mutex_count, ticket_count;

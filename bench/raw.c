@@ -22,7 +22,7 @@ struct raw {
     pthread_cond_t moved;
     bool connected;
     unsigned awaited;  /* how many answers the caller waits for */
-    unsigned removing; /* how many deletes nobody waits for */
+    unsigned removing; /* how many deletes no caller waits for */
     int rc;            /* code of the last answer with an error */
     char node[PATH_ROOM];
     char ahead[PATH_ROOM]; /* "" = our node is the first */

@@ -17,7 +17,7 @@ enum { HAND_OVERS = 8 };
 struct waiter {
     zkr_client *client;
     zkr_mutex *mutex;
-    zkr_mutex *nobody; /* on a path that nobody else uses */
+    zkr_mutex *nobody; /* on a path that no other client uses */
 };
 
 struct waking {
@@ -83,7 +83,7 @@ static void *run_loop(void *arg)
 
 /* --- rounds --- */
 
-/* The waiter is about to queue. When it has its place and watches the holder, release the lock. */
+/* The waiter is about to queue. Once it is in the queue and watches the holder, releases the lock. */
 static void
 hand_over(struct waking *w, const struct waiter *waiter, struct series *into)
 {
@@ -95,7 +95,7 @@ hand_over(struct waking *w, const struct waiter *waiter, struct series *into)
     series_add(into, (double)(atomic_load(&w->heard_at) - begin) / 1000);
 }
 
-/* Acquire the lock again. The waiter has released it. */
+/* Acquires the lock again, which the waiter has released. */
 static void hold(struct waking *w, const struct waiter *waiter)
 {
     bench_must(zkr_client_flush(waiter->client, ZKR_FOREVER), "flush");

@@ -65,7 +65,7 @@ public class Curator {
         };
     }
 
-    // Of a read-write lock one in eight contenders is a writer.
+    // With a read-write lock, one in eight contenders is a writer.
     static Lock make(CuratorFramework client, String path, int number) {
         switch (options.getOrDefault("lock", "mutex")) {
         case "rw":
@@ -97,7 +97,7 @@ public class Curator {
         }
     }
 
-    // A round of one contender: times asked, granted, released.
+    // Runs a round of one contender. Returns the times asked, granted, released.
     static StringBuilder run(Lock lock, String work) throws Exception {
         StringBuilder grants = new StringBuilder();
         int count = 0;

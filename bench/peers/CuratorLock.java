@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CuratorLock SERVERS PATH COMMAND...: runs it under a lock, as a short program with Curator does.
+// CuratorLock SERVERS PATH COMMAND...: runs the command under a lock, as a short program with Curator does.
 import java.util.Arrays;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;

@@ -30,7 +30,7 @@ def be_busy():
 
 
 class Round:
-    """What all contenders do at the same time."""
+    """One round, in which all contenders work at the same time."""
 
     def __init__(self, work, seconds):
         self.work = work

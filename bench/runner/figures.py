@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the times of a round say. Pure: no process, no clock.
+"""The figures of a round, computed from its times. Pure functions: no process, no clock.
 
-A round is the answers of the drivers of one peer. Each has the times of its contenders: asked,
-granted, released, of each acquire, in nanoseconds of one clock that all processes read.
+A round consists of the answers of one peer's drivers. Each answer has the times of its contenders:
+asked, granted and released, for each acquire, in nanoseconds of one clock that all processes read.
 """
 import collections
 import heapq
@@ -12,11 +12,11 @@ Round = collections.namedtuple("Round", "rate waits handovers counts fairness vi
 
 
 class BadAnswer(Exception):
-    """A driver does not keep the contract."""
+    """A driver violates the contract."""
 
 
 def at(values, share):
-    """The value below which this share of the values lies."""
+    """Returns the quantile of the values for this share."""
     if not values:
         return None
     ordered = sorted(values)
@@ -28,7 +28,7 @@ def median(values):
 
 
 def check_answer(answer, contenders):
-    """Raises BadAnswer unless it is what the contract says."""
+    """Raises BadAnswer unless the answer fulfils the contract."""
     if not isinstance(answer, dict) or not {"from", "to", "grants"} <= set(answer):
         raise BadAnswer("no from, to and grants")
     if len(answer["grants"]) != contenders:
@@ -44,7 +44,7 @@ def check_answer(answer, contenders):
 
 
 def holds_of(answers, locks):
-    """(granted, released, asked, contender) of each hold, by lock, in order."""
+    """Returns (granted, released, asked, contender) of each hold, ordered, for each lock."""
     by_lock = collections.defaultdict(list)
     number = 0
     for answer in answers:
@@ -60,13 +60,13 @@ def holds_of(answers, locks):
 
 
 def holds_in(answers):
-    """How many there are in all."""
+    """Returns the number of acquires and tries in all answers."""
     return sum(len(times) // 3 for answer in answers for times in answer["grants"])
 
 
 Rule = collections.namedtuple("Rule", "most weight_of")
 MUTEX = Rule(1, lambda number: 1)
-# Of eight contenders one is a writer, which nobody may be beside.
+# One in eight contenders is a writer, which excludes all others.
 READ_WRITE = Rule(1000, lambda number: 1000 if number % 8 == 0 else 1)
 
 
@@ -75,7 +75,7 @@ def semaphore(permits):
 
 
 def overlaps(holds, rule=MUTEX):
-    """How often somebody was granted what others had not yet given back."""
+    """Counts the grants that exceed the rule, because earlier holders had not released yet."""
     count, weight, held = 0, 0, []
     for granted, released, _, number in holds:
         while held and held[0][0] <= granted:
@@ -87,19 +87,19 @@ def overlaps(holds, rule=MUTEX):
 
 
 def handovers_of(holds):
-    """From each release until the next has it, where that one was waiting already."""
+    """Returns the times from each release to the next grant, if that contender was already waiting."""
     return [nxt[0] - last[1] for last, nxt in zip(holds, holds[1:]) if nxt[2] <= last[1] <= nxt[0]]
 
 
 def fairness_of(counts):
-    """Least by most; one more for the least, whose turn it may have been at the end."""
+    """Returns least / most. The least counts as one more, because its turn may have come at the end."""
     if not counts or max(counts) == 0:
         return None
     return min(1.0, (min(counts) + 1) / max(counts)) if min(counts) else 0.0
 
 
 def judge(answers, contenders, locks=1, rule=MUTEX):
-    """The figures of a round of all its drivers, each with so many contenders; no rule: no lock."""
+    """Computes the figures of a round, whose drivers have this many contenders each. No rule: no lock."""
     for answer in answers:
         check_answer(answer, contenders)
     begin = max(answer["from"] for answer in answers)

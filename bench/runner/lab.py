@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all measurements use: servers, drivers, rounds that are repeated, and time that is up."""
+"""Functions that all measurements use: servers, drivers, repeated rounds, and the time limit."""
 import os
 import random
 import time
@@ -8,9 +8,9 @@ from . import figures, load
 from .processes import Failed, Process, end_all
 from .servers import Proxy
 
-DISTURBED = 0.25  # processors that others may use during a round
-REPEATS = 2  # of a round that others disturbed
-ALL_REPEATS = 30  # of a whole run
+DISTURBED = 0.25  # processors that other programs may use during a round
+REPEATS = 2  # of a round that other programs disturbed
+ALL_REPEATS = 30  # of all rounds of a run
 
 
 def say(words):
@@ -24,18 +24,18 @@ def await_ready(drivers):
 
 
 class Row:
-    """What is known of one peer in one scenario."""
+    """The results of one peer in one scenario."""
 
     def __init__(self, scenario, peer):
         self.scenario, self.peer = scenario, peer
-        self.rounds = []  # figures.Round each
+        self.rounds = []  # of figures.Round
         self.to, self.back = [], []  # packets to and from the servers for each acquire
         self.cpu = []  # microseconds of the clients' processors for each acquire
-        self.values = {}  # more figures, by name
-        self.left_out = ""  # why it is not measured
-        self.void = ""  # why nothing of it counts
+        self.values = {}  # other figures, by name
+        self.left_out = ""  # why it was not measured
+        self.void = ""  # why its results do not count
         self.notes = []
-        self.disturbed = 0  # rounds
+        self.disturbed = 0  # number of disturbed rounds
 
     def give_up(self, why):
         self.void = self.void or why
@@ -50,7 +50,7 @@ class Lab:
         self.deadline = time.monotonic() + budget
         self.servers = {}
         self.proxies = {}
-        self.delay_ms = 0  # to all servers
+        self.delay_ms = 0  # to and from all servers
         self.serial = 0
         self.repeats_left = ALL_REPEATS
 
@@ -58,7 +58,7 @@ class Lab:
         return time.monotonic() > self.deadline
 
     def address(self, peer, delay_ms=0, counted=False):
-        """Of its servers, by a proxy if there is something to delay or to count."""
+        """Returns the address of the peer's servers, or of a proxy if traffic is delayed or counted."""
         servers = self.servers[peer.servers]
         if not (delay_ms or self.delay_ms or counted) or not servers.processes:
             return servers.address
@@ -73,7 +73,7 @@ class Lab:
         return self.proxies[key]
 
     def path(self, peer, scenario):
-        """Of a lock that nobody has used."""
+        """Returns the path of a new lock."""
         self.serial += 1
         base = self.servers[peer.servers].address if peer.servers == "files" else ""
         return f"{base}/{scenario.key}-{peer.key}-{self.serial}"
@@ -84,7 +84,7 @@ class Lab:
                         *peer.settings], f"{self.room}/{peer.key}.log")
 
     def start(self, peer, scenario, path=None, processes=None, **more):
-        """The drivers of a scenario; await_ready() is next."""
+        """Starts the drivers of a scenario. Call await_ready() next."""
         path = path or self.path(peer, scenario)
         address = self.address(peer, scenario.delay_ms, more.pop("counted", False))
         each = scenario.sessions * scenario.threads
@@ -97,7 +97,7 @@ class Lab:
                 for i in range(processes or scenario.processes)]
 
     def drivers(self, peer, scenario, path=None, processes=None, **more):
-        """The same, when all are ready."""
+        """Starts the drivers, and waits until all are ready."""
         all_of_them = self.start(peer, scenario, path, processes, **more)
         try:
             await_ready(all_of_them)
@@ -114,7 +114,7 @@ class Lab:
         return load.Watch(ours)
 
     def undisturbed(self, row, drivers, once):
-        """once(), again while others were busy meanwhile, but not for ever."""
+        """Calls once(), and repeats it if other programs were busy meanwhile, but not for ever."""
         for repeat in range(REPEATS + 1):
             watch = self.watch(drivers)
             result = once()
@@ -129,7 +129,7 @@ class Lab:
         return result
 
     def round(self, row, drivers, seconds):
-        """All drivers cycle at the same time."""
+        """Lets all drivers cycle at the same time."""
         before = sum(load.cpu_of(driver.pid) for driver in drivers)
         for driver in drivers:
             driver.say(f"cycle {seconds}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processor time: of processes of ours, and of everybody else on the machine."""
+"""Processor time of our processes and of all other programs on the machine."""
 import contextlib
 import os
 import time
@@ -8,7 +8,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(pid):
-    """Seconds that a process has used; 0 when it is gone."""
+    """Returns the seconds that a process has used, or 0 if it has ended."""
     try:
         return time.clock_gettime(~pid << 3 | 2)  # its CPU clock, see clock_getcpuclockid(3)
     except OSError:
@@ -16,7 +16,7 @@ def cpu_of(pid):
 
 
 def resident_of(pid):
-    """Bytes of memory of a process."""
+    """Returns the resident memory of a process in bytes."""
     try:
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -25,7 +25,7 @@ def resident_of(pid):
 
 
 def busy():
-    """Seconds that all processors were not idle, steal by other machines included."""
+    """Returns the seconds for which the processors were not idle, including steal by other machines."""
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, _, _, irq, soft, steal = map(int, file.readline().split()[1:9])
     return (user + nice + system + irq + soft + steal) / TICK
@@ -33,7 +33,7 @@ def busy():
 
 @contextlib.contextmanager
 def apart(servers, clients):
-    """Meanwhile the servers have the first processor, and the clients the others."""
+    """During the context, the servers run on the first processor and the clients on the others."""
     all_of_them = os.sched_getaffinity(0)
     first = {min(all_of_them)}
     for pid in servers:
@@ -48,14 +48,14 @@ def apart(servers, clients):
 
 
 def place(pid, processors):
-    """All threads of a process; those to come are like the one that makes them."""
+    """Places all threads of a process. New threads inherit the placement."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             os.sched_setaffinity(int(thread), processors)
 
 
 class Watch:
-    """How much of the processors others used, between start and end."""
+    """Measures how much of the processors other programs use."""
 
     def __init__(self, pids):
         self.pids = list(pids)
@@ -65,7 +65,7 @@ class Watch:
         return time.monotonic(), busy(), sum(cpu_of(pid) for pid in self.pids)
 
     def foreign(self):
-        """Processors that others kept busy on average: 0.1 is a tenth of one."""
+        """Returns how many processors other programs kept busy on average: 0.1 is a tenth of one."""
         span, total, ours = (b - a for a, b in zip(self.begin, self.read()))
-        # What interrupts cost on our behalf is nobody's process: a tenth of ours is let pass.
+        # Interrupts on our behalf belong to no process, so a tenth of our time is allowed for them.
         return max(0.0, total - ours * 1.1) / max(span, 1e-3)

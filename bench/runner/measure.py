@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One function for each kind of scenario. It is given rows, one for each peer, and fills them."""
+"""One function for each kind of scenario. It fills the rows, one for each peer."""
 import contextlib
 import subprocess
 import threading
@@ -14,7 +14,7 @@ from .scenarios import Scenario
 
 @contextlib.contextmanager
 def troubles(row):
-    """A driver that fails voids its row and no other."""
+    """A driver that fails voids only its own row."""
     try:
         yield
     except (Failed, figures.BadAnswer) as error:
@@ -23,7 +23,7 @@ def troubles(row):
 
 @contextlib.contextmanager
 def ready(lab, rows):
-    """The drivers of each row that can be started, together; they are ended."""
+    """Starts the drivers of all rows together. Yields those that could be started, and ends them."""
     running = {}
     try:
         for row in rows:
@@ -38,7 +38,7 @@ def ready(lab, rows):
 
 
 def in_turn(lab, rows, count, once):
-    """So many rounds of each, those of all peers mixed."""
+    """Runs this many rounds of each row, in random order across the peers."""
     for number in range(count):
         order = [row for row in rows if not row.void]
         lab.random.shuffle(order)
@@ -51,7 +51,7 @@ def in_turn(lab, rows, count, once):
 
 
 def compared(rows):
-    """Those that a target is about, and ours: they have more rounds."""
+    """Returns the rows that have a target, and ours. They get more rounds."""
     targets = rows[0].scenario.targets if rows else {}
     return [row for row in rows if targets and (row.peer.key == "zkr" or row.peer.key in targets)]
 
@@ -63,7 +63,7 @@ def warm_up(lab, running):
 
 
 def warm_servers(lab, zkr, seconds):
-    """ZooKeeper's virtual machine compiles as it goes: who came first would pay for the others."""
+    """Warms up ZooKeeper, whose virtual machine compiles while it runs. Otherwise the first peer would be slower."""
     crowd = Scenario("warm", "", sessions=8, hold_us=0)
     drivers = lab.drivers(zkr, crowd)
     try:
@@ -73,7 +73,7 @@ def warm_servers(lab, zkr, seconds):
 
 
 def placed(lab, row, drivers):
-    """Where the scenario wants servers and clients to run."""
+    """Runs servers and clients on the processors that the scenario requires."""
     if not row.scenario.apart:
         return contextlib.nullcontext()
     servers = lab.servers[row.peer.servers].processes
@@ -104,7 +104,7 @@ def cycle(lab, rows):
 
 
 def stock(lab, rows):
-    """Milliseconds until the last unit is sold."""
+    """Measures the milliseconds until the last unit is sold."""
     with ready(lab, rows) as running:
         warm_up(lab, running)
 
@@ -123,7 +123,7 @@ def stock(lab, rows):
 
 
 def settle(lab, row, waiters):
-    """Until all of them wait; milliseconds until all were in the queue, where that can be asked."""
+    """Waits until all contenders wait. Returns the milliseconds until all were queued, or None if unknown."""
     servers = lab.servers[row.peer.servers]
     if row.peer.servers != "zookeeper":
         time.sleep(1)
@@ -176,7 +176,7 @@ def drain_once(lab, row, counted):
 
 
 def drain(lab, rows):
-    """A long one takes a while: once, but for those that are compared."""
+    """A long drain runs only once, except for the compared rows."""
     scenario = rows[0].scenario
     in_turn(lab, rows, 1 if scenario.count >= 1000 else lab.rounds,
             lambda row: drain_once(lab, row, False))
@@ -210,7 +210,7 @@ def try_held(lab, rows):
 
 
 def failover(lab, rows):
-    """After a clean stop one by one; after a kill, which is mostly waiting, all at once."""
+    """Measures clean stops one after the other. Kills, which mostly wait, run all at once."""
     guarded = [row for row in rows if "die" in row.peer.works]
     rows = [row for row in rows if row not in guarded]
     waiting = {}
@@ -238,7 +238,7 @@ def failover(lab, rows):
             if after == "kill" and len(pair) == 2 and not row.void:
                 killed[row] = time.monotonic_ns()
                 pair[0].kill()
-        for row in guarded:  # while the others wait
+        for row in guarded:  # while the other rows wait
             with troubles(row):
                 kill_in_a_row(lab, row)
         for row, gone in killed.items():
@@ -251,7 +251,7 @@ def failover(lab, rows):
 
 
 def start_taker(lab, row, path):
-    """A process that wants the lock, and a function that waits until it has it, and says since when."""
+    """Starts a process that requests the lock. Returns it, and a function that waits for the grant time."""
     ttl_ms = row.scenario.ttl_ms
     if row.peer.key != "zkr-lock":
         driver = lab.drivers(row.peer, row.scenario, path, ttl_ms=ttl_ms)[0]
@@ -268,7 +268,7 @@ def start_taker(lab, row, path):
 
 
 def kill_in_a_row(lab, row, kills=50, queued=0.2):
-    """The holder is killed, and the next one is the holder, again and again."""
+    """Kills the holder, so that the next process holds, again and again."""
     path = lab.path(row.peer, row.scenario)
     times = row.values["kill"] = []
     processes = []
@@ -289,7 +289,7 @@ def kill_in_a_row(lab, row, kills=50, queued=0.2):
 
 
 def idle(lab, rows, seconds=3):
-    """What a hold costs while nothing is done."""
+    """Measures the cost of a hold at rest."""
     for row in rows:
         with troubles(row):
             servers = lab.servers["zookeeper"]
@@ -299,7 +299,7 @@ def idle(lab, rows, seconds=3):
                 time.sleep(1)
                 packets, cpu = servers.packets(), load.cpu_of(drivers[0].pid)
                 time.sleep(seconds)
-                # To ask is a packet, too.
+                # The query itself is a packet, too.
                 packets = servers.packets() - packets - len(servers.ports)
                 row.values["requests"] = packets / seconds
                 row.values["cpu"] = (load.cpu_of(drivers[0].pid) - cpu) / seconds * 1e3
@@ -308,7 +308,7 @@ def idle(lab, rows, seconds=3):
 
 
 def commands(lab, tools):
-    """By peer: what runs a command under a lock."""
+    """Returns the command that runs a command under a lock, by peer."""
     def at(kind):
         return lab.servers[kind].address if kind in lab.servers else ""
     return {
@@ -323,7 +323,7 @@ def command(lab, rows, tools):
     table = commands(lab, tools)
 
     def runs(row, path, seconds, count, log):
-        """By so many loops at the same time."""
+        """Returns the runs per second of this many loops at the same time."""
         done = [0] * count
         until = time.monotonic() + seconds
         words = [*table[row.peer.key], path, lab.build + "/witness",
@@ -369,7 +369,7 @@ NEEDS = {"cycle": "cycle", "stock": "cycle", "drain": "once", "try": "try", "fai
 
 
 def why_not(peer, scenario):
-    """Why a peer does not take part, or None."""
+    """Returns why a peer does not take part, or None."""
     if "die" in peer.works and scenario.kind != "failover":
         return "because they differ only after a kill of the holder"
     if NEEDS[scenario.kind] not in (*peer.works, "hold" if "die" in peer.works else "") or \

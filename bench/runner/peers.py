@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is measured: how a driver is built and started, and what the lock promises."""
+"""The peers: how a driver is built and started, and what the lock promises."""
 import dataclasses
 import os
 import shutil
@@ -18,33 +18,33 @@ GO_SOURCES = "/usr/share/gocode"
 class Peer:
     key: str
     name: str
-    servers: str  # kind
-    command: list  # of the driver; {build} is where the programs are
-    needs: list  # programs and files; the first one that is not there is named
-    make: object = None  # builds it
+    servers: str  # kind of servers
+    command: list  # of the driver; {build} is replaced by the directory of the programs
+    needs: list  # required programs and files; the first missing one is reported
+    make: object = None  # function that builds the driver
     works: tuple = ("cycle", "once", "try", "hold")
-    locks: tuple = ("mutex",)  # kinds
+    locks: tuple = ("mutex",)  # supported kinds of locks
     settings: tuple = ()  # arguments of the driver
-    alone: bool = False  # no lock: for the floor
+    alone: bool = False  # not a lock: the lower bound
     asked_for: bool = False  # measured only with --peer
-    warm: float = 0.3  # seconds until it is warm
-    jit: bool = False  # each process is cold at first, and has to be compiled
+    warm: float = 0.3  # seconds of warm-up
+    jit: bool = False  # each process starts cold and compiles its code while it runs
     most_waiters: int = 100
-    survives: str = ""  # the loss of one server of three
+    survives: str = ""  # whether it survives the loss of one server of three
     fair: str = ""
     fencing: str = ""
-    loss: str = ""  # does a holder know in time that it holds no more?
+    loss: str = ""  # whether a holder learns in time that it has lost the lock
     note: str = ""
 
     def warm_for(self, processes):
-        """Seconds, for so many processes on these processors."""
+        """Returns the seconds of warm-up for this many processes on these processors."""
         return min(20.0, self.warm * max(1, processes / os.cpu_count())) if self.jit else self.warm
 
     def argv(self, build):
         return [word.format(build=build) for word in self.command]
 
     def what_is_missing(self, build):
-        """None, when it can be measured."""
+        """Returns what is missing, or None if the peer can be measured."""
         lacks = missing(self.servers)
         if lacks:
             return lacks
@@ -64,7 +64,7 @@ def newer(target, sources):
 
 
 def built(command, **more):
-    """None, or why not."""
+    """Returns None, or why the build failed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
     return None if done.returncode == 0 else f"{command[0]}: {done.stderr.strip()[-200:]}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that the runner starts, talks to line by line, and ends by their number."""
+"""The processes that the runner starts, talks to line by line, and ends."""
 import ctypes
 import json
 import os
@@ -15,7 +15,7 @@ started = []
 
 
 class Failed(Exception):
-    """A process has ended, or does not answer."""
+    """A process has ended or does not answer."""
 
 
 def die_with_us():
@@ -23,7 +23,7 @@ def die_with_us():
 
 
 class Process:
-    """One that writes its errors to a file, and dies when the runner does."""
+    """A process that writes its errors to a file, and dies with the runner."""
 
     def __init__(self, argv, log, executable=None, env=None):
         with open(log, "ab") as errors:
@@ -50,7 +50,7 @@ class Process:
             raise Failed(self.how_it_ended()) from error
 
     def hear(self, seconds):
-        """The next line."""
+        """Returns the next line."""
         end = time.monotonic() + seconds
         descriptor = self.popen.stdout.fileno()
         chunks = [self.rest]
@@ -97,7 +97,7 @@ class Process:
 
 
 def end_all(processes, patience=5):
-    """By the end of their input, which drivers understand; then politely; then not."""
+    """Ends the processes: by closing their input, then by SIGTERM, then by SIGKILL."""
     processes = list(processes)
     for process in processes:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in Markdown, which are text as well, JSON, and plots by gnuplot."""
+"""Tables in Markdown that are also readable as text, JSON, and plots by gnuplot."""
 import json
 import os
 import shutil
@@ -9,11 +9,11 @@ from . import figures
 from .peers import PEERS
 
 SHARES = (0.5, 0.9, 0.99)
-FAIR = 0.97  # least / most of those that say they are fair
+FAIR = 0.97  # the lowest least / most of a peer that claims to be fair
 
 
 def number(value, digits=3):
-    """Short, and never by powers of ten."""
+    """Formats a number briefly, without powers of ten."""
     if value is None:
         return "–"
     if value >= 1000:
@@ -44,7 +44,7 @@ def fairness(row):
 
 
 def ratio(row, ours):
-    """How much more zkrecipes does in the same time: the median of the rounds'."""
+    """Returns how much more zkrecipes does in the same time: the median of the rounds' ratios."""
     if row is ours or not ours or ours.void or not ours.rounds:
         return None
     pairs = list(zip(ours.rounds, row.rounds))
@@ -59,7 +59,7 @@ def value(name):
 
 
 def worst(name):
-    """Of those that were measured again and again."""
+    """Returns the 90th percentile of values that were measured repeatedly."""
     def read(row, _ours):
         known = row.values.get(name)
         return figures.at(known, 0.9) if isinstance(known, list) and known else None
@@ -114,7 +114,7 @@ def ours_of(rows):
 
 
 def left_out_lines(rows):
-    """Why who is not in a table; of what is no lock it goes without saying."""
+    """Explains which peers are not in a table, and why. Peers that are not locks are not mentioned."""
     why = {}
     for row in rows:
         if row.left_out and not row.peer.alone and "die" not in row.peer.works:
@@ -133,14 +133,14 @@ def scenario_table(rows):
 
 
 def gain(ours, other):
-    """How many times as fast ours is."""
+    """Returns how many times as fast ours is."""
     if "drained" in ours.values and other.values.get("drained"):
         return figures.median(other.values["drained"]) / figures.median(ours.values["drained"])
     return ratio(other, ours)
 
 
 def target_lines(results):
-    """What we want to be, and are or are not."""
+    """Returns the table of targets, met or missed."""
     body = []
     for rows in results:
         ours, targets = ours_of(rows), rows[0].scenario.targets
@@ -158,7 +158,7 @@ def missing_lines(missing):
 
 
 def summary(results, missing):
-    """Each peer on a line: what it promises, and the figures that most look for."""
+    """Returns a table with a line for each peer: its promises, and the most important figures."""
     picks = [("free", "free, lock and unlock (us)",
               lambda row: 1e6 / rate(row) if rate(row) else None),
              ("processes8", "8 processes (per second)", rate),
@@ -216,7 +216,7 @@ def write_json(path, results, missing, about):
 # ---- plots --------------------------------------------------------------------------
 
 def gnuplot(path, title, labels, more, curves):
-    """Curves are (name, points); False without gnuplot or without points."""
+    """Plots curves of (name, points). Returns False without gnuplot or without points."""
     curves = [(name, points) for name, points in curves if points]
     if not curves or not shutil.which("gnuplot"):
         return False
@@ -241,7 +241,7 @@ def gnuplot(path, title, labels, more, curves):
 
 
 def by_size(results, sizes, read):
-    """Curves over scenarios; sizes has the place of each on the axis."""
+    """Returns curves across scenarios. sizes has the position of each scenario on the axis."""
     curves = {}
     for rows in results:
         for row in rows:
@@ -258,7 +258,7 @@ def distribution(row):
 
 
 def write_plots(directory, results):
-    """The names of those that could be made."""
+    """Writes the plots. Returns the names of those that could be made."""
     by_key = {rows[0].scenario.key: rows for rows in results}
     contenders = {"free": 1, "processes2": 2, "processes8": 8, "processes32": 32}
     waiters = {key: rows[0].scenario.count for key, rows in by_key.items()
@@ -287,7 +287,7 @@ BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
 def put_into_readme(readme, lines):
-    """Between its two marks."""
+    """Replaces the text between the two marks."""
     with open(readme, encoding="utf-8") as file:
         text = file.read()
     before, begin, rest = text.partition(BEGIN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured."""
+"""The scenarios to measure."""
 import dataclasses
 
 from . import figures
@@ -9,20 +9,20 @@ from . import figures
 class Scenario:
     key: str
     title: str
-    kind: str = "cycle"  # which function of measure.py
-    lock: str = "mutex"  # or rw, one contender in eight a writer; or semaphore
+    kind: str = "cycle"  # function of measure.py
+    lock: str = "mutex"  # mutex, rw (one in eight contenders writes) or semaphore
     permits: int = 1
     processes: int = 1
-    sessions: int = 1  # of each process
-    threads: int = 1  # of each session
-    own: bool = False  # each contender has a lock of its own
-    apart: bool = False  # servers on one processor, clients on the others
+    sessions: int = 1  # sessions of each process
+    threads: int = 1  # threads of each session
+    own: bool = False  # each contender has its own lock
+    apart: bool = False  # servers run on one processor, clients on the others
     hold_us: int = 20  # how long each holder is busy
     delay_ms: int = 0
     quick: bool = False  # part of --quick
     count: int = 0  # waiters to drain; units of the stock
-    ttl_ms: int = 4000  # of the lease, for failover
-    targets: dict = dataclasses.field(default_factory=dict)  # by peer: times as fast, at least
+    ttl_ms: int = 4000  # of leases, for failover
+    targets: dict = dataclasses.field(default_factory=dict)  # by peer: how many times as fast, at least
 
     @property
     def contenders(self):
@@ -43,7 +43,7 @@ def drain(count, **targets):
                     "drain", processes=2, sessions=5, threads=count // 10, hold_us=0, count=count, targets=targets)
 
 
-# What most look for comes first: when the time is over the rest is left out.
+# The most important scenarios come first, because the rest is omitted when the time is over.
 SCENARIOS = [
     Scenario("free", "free lock", own=True, hold_us=0, quick=True,
              targets={"curator": 2, "gozk": 1.8, "floor": 1.4}),

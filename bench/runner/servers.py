@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Private servers on free ports of 127.0.0.1, their data in a directory of the run."""
+"""Private servers on free ports of 127.0.0.1, with their data in a directory of the run."""
 import os
 import shutil
 import socket
@@ -11,7 +11,7 @@ JARS = "/usr/share/java/"
 
 
 class Servers:
-    """Some of one kind. .address is what clients take, .processes what they cost."""
+    """Servers of one kind. Clients connect to .address; .processes are measured."""
 
     def __init__(self, room, name):
         self.dir = os.path.join(room, name)
@@ -29,21 +29,21 @@ class Servers:
     def await_all(self):
         for process, port in zip(self.processes, self.ports):
             await_port(process, port)
-        time.sleep(0.2)  # one whose port another has got says so, and ends
+        time.sleep(0.2)  # a server whose port is taken reports that and ends
         for process in self.processes:
             if not process.alive():
                 raise Failed(f"{process.name} has ended{process.last_words()}")
         self.address = ",".join(f"127.0.0.1:{port}" for port in self.ports)
 
     def ready(self):
-        """After await_all(): until it works."""
+        """Waits, after await_all(), until the servers work."""
 
     def traffic(self):
-        """Packets received and sent so far, pings and events included; None: not known."""
+        """Returns the packets received and sent so far, including pings and events, or None if unknown."""
 
 
 class ZooKeeper(Servers):
-    """Enough heap that the collector does not show; all else as an operator has it."""
+    """The heap is so large that garbage collection has no effect. All other settings are an operator's."""
 
     def __init__(self, room, count):
         super().__init__(room, "zookeeper")
@@ -82,7 +82,7 @@ class ZooKeeper(Servers):
                 for way in ("received", "sent")]
 
     def packets(self):
-        """Requests and pings received so far."""
+        """Returns the requests and pings received so far."""
         return self.traffic()[0]
 
     def ready(self):
@@ -94,12 +94,12 @@ class ZooKeeper(Servers):
 
 
 class Redis(Servers):
-    """As it comes, but for the disk: nothing is saved."""
+    """Default settings, except that nothing is saved to disk."""
 
     def __init__(self, room, count):
         super().__init__(room, f"redis{count}")
         self.ports = [free_port() for _ in range(count)]
-        # redis-tools has the server under another name; it goes by what it is called.
+        # redis-tools installs the server under another name. The program acts according to its argv[0].
         program = shutil.which("redis-server") or shutil.which("redis-check-rdb")
         for port in self.ports:
             self.spawn("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
@@ -124,7 +124,7 @@ class Etcd(Servers):
 
 
 class MariaDB(Servers):
-    """Without tables of users: it is private."""
+    """Without user tables, because it is private."""
 
     def __init__(self, room, _count):
         super().__init__(room, "mariadb")
@@ -138,7 +138,7 @@ class MariaDB(Servers):
 
 
 class Nowhere(Servers):
-    """For locks on files: the directory."""
+    """The directory for locks on files."""
 
     def __init__(self, room, _count):
         super().__init__(room, "files")
@@ -149,7 +149,7 @@ class Nowhere(Servers):
 
 
 class Proxy:
-    """Delays all that goes to servers, and counts bytes."""
+    """Delays all traffic to the servers, and counts bytes."""
 
     def __init__(self, program, servers, delay_ms, log):
         self.process = Process([program, str(delay_ms), *servers.address.split(",")], log)
@@ -174,14 +174,14 @@ KINDS = {
 
 
 def missing(kind):
-    """The first program or file that servers of this kind want, or None."""
+    """Returns the first missing program or file for servers of this kind, or None."""
     _, programs, files = KINDS[kind]
     return next((p for p in programs if not shutil.which(p)), None) or \
         next((f for f in files if not os.path.exists(f)), None)
 
 
 def start(kinds, room, count):
-    """All at once; by kind. A port may have been taken meanwhile: then again, with others."""
+    """Starts all kinds at once; returns them by kind. If a port was taken meanwhile, tries again with others."""
     all_of_them = {kind: KINDS[kind][0](room, count) for kind in kinds}
     for kind in kinds:
         for attempt in range(3):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """player.py KIND NAME=VALUE...: plays a driver of bench/README.md.
 
-KIND is honest, or liar, which lets two hold at once, or dies, or mumbles, which is no JSON.
+KIND is honest; liar, with two holds at the same time; dies; or mumbles, whose answer is no JSON.
 """
 import json
 import sys
@@ -14,7 +14,7 @@ def play(kind, arguments):
     for _ in sys.stdin:
         if kind == "dies":
             sys.exit("that was too much")
-        # Turns of 10, of which each contender holds for 5; the liar is late to give back.
+        # Contenders take turns of 10, and hold for 5 of them. The liar releases its first hold late.
         late = 10 if kind == "liar" else 0
         times = []
         for turn in range(100):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of ./run bench, with drivers that player.py plays: no server, and no time that counts."""
+"""Tests the runner of ./run bench with drivers that player.py plays, without servers or real time."""
 import json
 import os
 import sys
@@ -18,14 +18,14 @@ def peer_of(kind, key="it"):
 
 
 class Files:
-    """Servers of locks on files: none."""
+    """Locks on files, which have no servers."""
 
     def __init__(self, room):
         self.address, self.processes = room, []
         self.seen = 0
 
     def traffic(self):
-        """A thousand packets come, and two thousand go, between one question and the next."""
+        """Between two queries, a thousand packets arrive and two thousand are sent."""
         self.seen += 1
         return [1000 * self.seen, 2000 * self.seen]
 

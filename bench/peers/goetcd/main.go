@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// etcd's own lock: concurrency.Mutex of the client in Go, a lease for each session. Contenders of one
-// session would share its key and so its lock: each has a session of its own.
+// etcd's own lock: concurrency.Mutex of the Go client, with a lease for each session. Contenders of one session would
+// share its key and therefore its lock, so each contender has its own session.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golock is what the drivers in Go share: the contract that ../../README.md describes.
+// Package golock contains the code that the drivers in Go share. ../../README.md describes the contract.
 package golock
 
 import (
@@ -18,13 +18,13 @@ import (
 
 const mostGrants = 20000
 
-// Lock of one contender. Neither library of these packages has a try: "try" is not understood.
+// Lock is the lock of one contender. The libraries have no try, so the command "try" fails.
 type Lock interface {
 	Lock() error
 	Unlock() error
 }
 
-// Session that contenders share.
+// Session is a session that contenders share.
 type Session interface {
 	Make(path string) Lock
 	Close()
@@ -32,10 +32,10 @@ type Session interface {
 
 var options = map[string]string{}
 
-// Text is an argument.
+// Text returns an argument.
 func Text(name string) string { return options[name] }
 
-// Number is an argument that is a number.
+// Number returns an argument that is a number, or otherwise.
 func Number(name string, otherwise int) int {
 	if n, err := strconv.Atoi(options[name]); err == nil {
 		return n
@@ -43,7 +43,7 @@ func Number(name string, otherwise int) int {
 	return otherwise
 }
 
-// Must ends the process when there is an error.
+// Must ends the process if there is an error.
 func Must(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -51,7 +51,7 @@ func Must(err error) {
 	}
 }
 
-// CLOCK_MONOTONIC, which the other processes read as well.
+// now reads CLOCK_MONOTONIC, as the other processes do.
 func now() int64 {
 	var t syscall.Timespec
 	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, 1, uintptr(unsafe.Pointer(&t)), 0)
@@ -123,7 +123,7 @@ func obey(locks []Lock, words []string) string {
 	return round(locks, words[0], seconds)
 }
 
-// Main is all that a driver does.
+// Main is the main function of a driver.
 func Main(open func() Session) {
 	for _, argument := range os.Args[1:] {
 		parts := strings.SplitN(argument, "=", 2)
