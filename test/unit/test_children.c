@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The children of a queue, in their order. */
+/* The order of the children of a queue. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct {
     const char *what;
     size_t count;
     const char *names[6], *wanted[6];
-    const char *dead; /* is left out */
+    const char *dead; /* this child is left out */
     size_t strays;
 } orders[] = {
     {.what = "all recipes stand by their number, not by their name", .count = 6,
@@ -27,7 +27,7 @@ static const struct {
                "lock-0000000001", "lock--2147483648"},
      .wanted = {"lock--2147483648", "lock-0000000001", "a__lock__0000000002", "_c_f-lock-0000000003",
                 "x-9-0000000004", "_c_0-lock-0000000010"}},
-    /* Servers repeat numbers at their limit. */
+    /* Servers repeat sequence numbers at their limit. */
     {.what = "of equal numbers the names decide, for all clients alike", .count = 3,
      .names = {"c-lock-2147483647", "a-lock-2147483647", "b-lock-2147483647"},
      .wanted = {"a-lock-2147483647", "b-lock-2147483647", "c-lock-2147483647"}},
@@ -36,7 +36,7 @@ static const struct {
                "_c_c-__READ__0000000007", "_c_f-__WRIT__0000000006"},
      .wanted = {"_c_f-__WRIT__0000000006", "_c_b-__WRIT__0000000007", "_c_a-__READ__0000000007",
                 "_c_c-__READ__0000000007", "_c_0-__READ__0000000008"}},
-    /* To a semaphore each of these takes up a permit. */
+    /* Each of these children takes up a permit of a semaphore. */
     {.what = "what has no number is no contender, nor is a hole in the answer; both are counted", .count = 5,
      .names = {"config", NULL, "lock-0000000001", "lock-1", ""}, .wanted = {"lock-0000000001"}, .strays = 4},
     {.what = "strays alone", .count = 2, .names = {"config", NULL}, .strays = 2},
@@ -67,7 +67,7 @@ ZKT_UNIT_CASE(children_have_an_order)
     }
 }
 
-/* Each child says of which recipe it is. */
+/* Each child shows which recipe it belongs to. */
 ZKT_UNIT_CASE(a_child_tells_its_recipe)
 {
     static const char *const names[] = {
@@ -89,7 +89,7 @@ ZKT_UNIT_CASE(a_child_tells_its_recipe)
     zkr__mem_free(c.list);
 }
 
-/* A child is found by its whole name, a missing one at the end. */
+/* A child is found by its whole name. For a missing child, the result is the count. */
 ZKT_UNIT_CASE(a_child_is_found_by_its_name)
 {
     static const char *const names[] = {"_c_aa-lock-0000000001",
@@ -103,7 +103,7 @@ ZKT_UNIT_CASE(a_child_is_found_by_its_name)
     assert_int_equal(zkr__children_find(&(struct zkr__children){0}, "x"), 0);
 }
 
-/* Of several with one number it is the one of that name. */
+/* Among children with the same number, the search finds the one with that name. */
 ZKT_UNIT_CASE(equal_numbers_are_told_apart)
 {
     static const char *const names[] = {"c-__READ__0000000002", "a-lock-0000000002",
@@ -117,7 +117,7 @@ ZKT_UNIT_CASE(equal_numbers_are_told_apart)
     zkr__mem_free(c.list);
 }
 
-/* Those who die later are taken out of what is in order already. */
+/* Children that become dead later can be removed from a list that is already in order. */
 ZKT_UNIT_CASE(the_filter_works_later_as_well)
 {
     static const char *const names[] = {"lock-0000000002", "lock-0000000001",
@@ -159,7 +159,7 @@ ZKT_UNIT_CASE(many_children_are_ordered)
     free(text);
 }
 
-/* Without memory there is no order, and nothing to free. */
+/* Without memory, ordering fails and leaves nothing to free. */
 ZKT_UNIT_CASE(order_needs_memory)
 {
     static const char *const names[] = {"lock-0000000001"};
@@ -172,7 +172,8 @@ ZKT_UNIT_CASE(order_needs_memory)
     assert_int_equal(c.count, 0);
 }
 
-/* Who is only interested in those up to a number gets these; the others without a number are counted all the same. */
+/* A caller that needs only the children up to a certain number gets only these. Strays and children behind are still
+   counted. */
 ZKT_UNIT_CASE(those_behind_can_be_left_out)
 {
     static const char *const names[] = {"d-lock-0000000009", "b-lock-0000000004",
@@ -193,7 +194,7 @@ ZKT_UNIT_CASE(those_behind_can_be_left_out)
     }
 }
 
-/* If each child that was created after ours is in the list, no node was created again with the name of ours. */
+/* If the list contains each child that was created after our own, no other node was created with our name. */
 ZKT_UNIT_CASE(a_full_list_proves_whose_node_it_is)
 {
     static const char *const names[] = {"a-lock-0000000002", "b-lock-0000000004",
@@ -207,9 +208,9 @@ ZKT_UNIT_CASE(a_full_list_proves_whose_node_it_is)
         {ZKR__ANY_NUMBER, 7, 1, true},  {ZKR__ANY_NUMBER, 7, 2, true},
         {ZKR__ANY_NUMBER, 7, 3, true},  {4, 7, 1, true},
         {ZKR__ANY_NUMBER, 7, 0, false}, /* the child with the number 3 is gone */
-        {ZKR__ANY_NUMBER, 8, 1, false}, /* or one with a higher number, or one of the same name */
+        {ZKR__ANY_NUMBER, 8, 1, false}, /* a higher number, or the same name, may be gone */
         {ZKR__ANY_NUMBER, 8, 3, false}, {4, 8, 1, false},
-        {ZKR__ANY_NUMBER, 6, 1, false}, /* a count that is too low */
+        {ZKR__ANY_NUMBER, 6, 1, false}, /* the count is too low */
         {ZKR__ANY_NUMBER, 0, 1, false},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
@@ -222,7 +223,7 @@ ZKT_UNIT_CASE(a_full_list_proves_whose_node_it_is)
     }
 }
 
-/* A known recipe is believed; another has to have a number that the server can have given out. */
+/* Any number of a known recipe is accepted. Another child must have a number that the server can have assigned. */
 ZKT_UNIT_CASE(what_no_server_numbered_is_not_shown)
 {
     static const char *const names[] = {

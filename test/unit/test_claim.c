@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a claim does, by example, where the promises of claim_promises.h do not say it. A row says what happens, and behind
- * each ">" what must follow: the phase and the actions, in the words of claim_state.h.
+ * Examples of how a claim behaves where the promises of claim_promises.h do not specify it. A row lists events, and
+ * behind each ">" the expected phase and actions, in the words of claim_state.h.
  *
  *     "CREATING: created > LISTING; listed found first > HELD quiet notify"
  *
- * It begins where a way of that name leads, "A, B: ..." at each of these; without one, before the start. Codes
- * and events may be several, "EAUTH|EINVAL", of which each is tried; CODE is the one tried. "same" is the phase as
- * it was, and no action.
- * PAUSED-X is a pause, after which X is entered; "anew" is a new round, so that answers to what is in flight count
- * no more; "failed=", "lost=" and "place_lost", "pauses" are outcomes; "wants-note" is a hold that is to write since when,
- * into data of this version; -1 is not known.
+ * A row begins where the way of that name leads; "A, B: ..." begins at each of these ways. A row without a way begins
+ * before the start. Codes and events may be alternatives, "EAUTH|EINVAL". Each one is tried, and CODE stands for the
+ * current one. "same" means the same phase as before, and no action.
  *
- * An event comes with a connection, a lease that is sure for long, and a retry left, but for: "down", without a
- * connection; "unsure", past the bound of the lease; "last", without a retry.
+ * PAUSED-X is a pause that the phase X follows. "anew" is a new round, which drops the answers to requests in flight.
+ * "failed=", "lost=", "place_lost" and "pauses" are outcomes. "wants-note" means that the hold must still write its
+ * time of grant, into data of the version in the row; version -1 is unknown.
+ *
+ * By default, an event comes with a connection, a lease that is sure for long, and a retry left. "down" means without a
+ * connection, "unsure" past the lease bound, and "last" without a retry.
  */
 #include <stdlib.h>
 
@@ -60,55 +61,57 @@ static const struct {
 };
 
 static const char *const examples[] = {
-    /* Its number may tell where it stands: then nothing else is asked. */
+    /* A try may learn its place from its number. Then it sends no other request. */
     "CREATING: created placed once > REMOVING remove step-aside notify anew failed=ETIMEDOUT",
-    /* Deeper in the queue the own node gets its watch a while after the one ahead. */
+    /* Deeper in the queue, the claim sets the watch on its own node some time after the watch on the node ahead. */
     "DEEPER: quiet > PARKED get-own; quiet > same; got-own ours > same; quiet > same",
-    /* Inside one client a release passes the lock on: no watch on the one ahead, no event. */
+    /* Within one client, a release passes the lock on directly: the claim needs no watch on the node ahead, and no
+       event. */
     "BEHIND-OURS: got-own ours > same; ahead-released > HELD notify; "
         "leave > REMOVING hand-over remove anew; removed > GONE",
-    /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
+    /* A neighbour may also pass the lock on to a claim that joined deeper in the queue, because no node can be in
+       between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
     "DEEPER: ahead-released > LISTING list",
-    /* News of another process grants as well, at any depth. The node ahead is still there. */
+    /* News from another process also grants, at any depth. The node ahead still exists. */
     "PARKED: ahead-told > HELD notify",
     "LISTING: listed found then-ours-if-held near > PARKED get-own get-ahead; got-own ours > same; "
         "ahead-told > HELD notify",
     "DEEPER: got-ahead near > PARKED get-own; got-own ours > same; ahead-told > HELD notify; ahead-told > same",
     "LOOKING: got-own ours > same; ahead-told > HELD notify; listed found then-ours > same",
-    /* But it proves nothing about the node of the claim, and nothing about the lease. */
+    /* News proves nothing about the claim's own node, and nothing about the lease. */
     "SECOND: ahead-told > CONFIRMING; got-own ours > HELD notify",
     "DEEPER: ahead-told > CONFIRMING get-own; ahead-gone > same; got-own ENONODE > CREATING create step-aside anew",
     "PARKED: ahead-told unsure > PROVING prove; ahead-gone > same; proved > HELD notify",
-    /* The node of a release is kept, with a watch, for the next hold. A hold that was not kept is not taken. */
+    /* The node of a released hold is kept, with a watch, for the next hold. A hold that was not kept is not taken. */
     "HELD: kept > HELD get-own; got-own ours > same; taken > same",
     "WATCHED: taken > same; kept > same; taken > same; leave > REMOVING hand-over remove anew; kept > same",
     "LISTING: kept > same",
-    /* A create whose answer says where the node stands grants at once. */
+    /* A create grants at once if its answer shows the place of the node. */
     "CREATING: created placed first > HELD quiet notify",
     "CREATING: created bare down > PAUSED-LISTING",
-    /* An event or an answer that comes late meets another phase, and changes nothing. */
+    /* A late event or answer arrives in another phase and changes nothing. */
     "PARKED: created > same; proved > same; removed > same; listed found first > same",
     "HELD: noted > same; own-unchecked down > same",
     "REMOVING: got-own ours > same; noting > same",
     "DOWNGRADING: own-changed > same",
     "LISTING: ahead-changed > same; ahead-writes > same; before-changed > same; lease-over > same",
-    /* A write of the one ahead may still come: the list goes out behind it. */
+    /* A write of the claim ahead may still arrive, so the list is sent behind it. */
     "PARKED: ahead-writes > LISTING list",
-    /* What cannot be used is dropped. */
+    /* The claim ignores news that it cannot use. */
     "PARKED: ahead-told down > same; ahead-gone > HELD notify",
     "BEHIND-UNKNOWN: got-own ours > same; ahead-told > same",
     "LISTING: ahead-told > same",
     "REMOVING: ahead-told > same",
-    /* What happens to the node while it is asked for, the answer tells. */
+    /* If the node changes while a get of it is in flight, the answer shows the change. */
     "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
         "got-own ENONODE > CREATING create step-aside anew",
-    /* When not the first was watched, its end means: look again, and then at our own node. */
+    /* If the watched node was not the first, its end leads to another list, and then to a get of our own node. */
     "DEEPER: ahead-gone > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
         "ahead-gone > LISTING list; listed found first > CONFIRMING check-own; got-own ours checked > HELD quiet notify",
     "DEEPER: ahead-gone > LISTING list; listed found then-ours > PARKED get-own get-ahead; "
         "ahead-gone > CONFIRMING; got-own ours > HELD notify",
-    /* A list that proves the owner needs no look. */
+    /* A list that proves the owner of our node needs no get. */
     "DEEPER: ahead-gone > LISTING list; listed found ours first > HELD quiet notify",
     "DEEPER: ahead-gone > LISTING list; listed found first down > PAUSED-LISTING; connected > LISTING get-own list",
     "DEEPER: ahead-gone > LISTING list; listed found ours first down > HELD quiet notify",
@@ -119,7 +122,7 @@ static const char *const examples[] = {
     "DEEPER: ahead-gone > LISTING list; listed ECONNLOSS > PAUSED-LISTING retry anew; pause-over > LISTING get-own list; "
         "listed found ours first > CONFIRMING; got-own ours > HELD notify",
     "DEEPER: quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; listed found first > HELD notify",
-    /* A list shows a name, not an owner: by it alone none is granted but right behind the create. */
+    /* A list shows a name, not an owner. So a list alone grants only directly behind the create. */
     "DEEPER: ahead-gone > LISTING list; own-changed > LISTING get-own; listed found ours first > CONFIRMING; "
         "got-own ours > HELD notify",
     "DEEPER: ahead-gone > LISTING list; listed found first > CONFIRMING check-own; "
@@ -128,7 +131,8 @@ static const char *const examples[] = {
         "got-own ENONODE > CREATING create step-aside anew",
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
     "PROVING: got-own > CREATING create let-look anew",
-    /* An answer on the next connection, of which the claim has not heard: the node may be another one by then. */
+    /* An answer may arrive on the next connection before the claim learns of that connection. By then, another node may
+       have our name. */
     "PROVING: got-own ours > same; own-changed down > same; proved down > PAUSED-PROVING; "
         "connected > PROVING get-own prove",
     "PAUSED-LISTING: pause-over > LISTING get-own list; got-own ours > same; own-changed down > same; "
@@ -138,30 +142,31 @@ static const char *const examples[] = {
     "PROVING: proved > CONFIRMING; got-own ours > HELD notify",
     "keeps-place HELD: lease-over unsure > DOUBTED get-own prove count-loss notify; "
         "got-own EZK-127 > PAUSED-DOUBTED retry anew; pause-over > DOUBTED get-own prove",
-    /* When there were but two, no list is needed, whichever way it hears that one is gone. */
+    /* If only two nodes were ahead, no list is needed, whichever of the two ends first. */
     "TWO: got-own ours > same; before-gone > same; ahead-gone > HELD notify",
     "TWO: before-gone > same; ahead-gone > CONFIRMING; got-own ENONODE > CREATING create step-aside anew",
-    /* There are others still: it watches the next one of them. */
+    /* Other nodes are still ahead: the claim watches the next one of them. */
     "LOOKING: got-own ours > same; listed found still-ahead then-ours-if-held more > PARKED get-before; "
         "before-gone > PARKED list; listed found still-ahead then-ours-if-held two > PARKED get-before; "
         "before-gone > same; ahead-gone > HELD notify",
-    /* The list is on its way when the one ahead goes: it is waited for, and decides. */
+    /* The list is in flight when the node ahead ends: the claim waits for the list, which decides. */
     "LOOKING: ahead-gone > LISTING; got-own ours > same; listed found first > HELD notify",
-    /* It shows another one ahead, whose end is awaited then. */
+    /* The list shows another node ahead. The claim then waits for the end of that node. */
     "LOOKING: got-own ours > same; listed found then-ours only > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
-    /* However prepared it is, it holds only by a lease that is sure. */
+    /* Even a PREPARED claim holds only with a sure lease. */
     "PREPARED: ahead-gone unsure > PROVING prove; proved > HELD notify",
-    /* Nor is the one ahead asked for beside that list: another may be ahead when it is answered. */
+    /* While that list is in flight, the claim does not get the node ahead again, because another node may be ahead when
+       the list is answered. */
     "LOOKING: got-own ours > same; ahead-changed|unheard > LISTING; "
         "listed found then-ours only > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
-    /* It fails: the end of the one ahead is followed by another. */
+    /* If that list fails, another list follows, at the end of the node ahead or after a pause. */
     "LOOKING: got-own ours > same; listed ECONNLOSS|EAUTH|ENONODE > same; ahead-gone > LISTING list",
     "LOOKING: got-own ours > same; listed ENOMEM > PAUSED-LISTING retry anew; pause-over > LISTING list",
-    /* Our node is not in it. */
+    /* Our node is missing from the list. */
     "LOOKING: got-own ours > same; listed > ADOPTING get-own list",
-    /* A change of the data is no end, of either. */
+    /* A change of the data does not count as the end of a node. */
     "PREPARED: ahead-changed > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
-    /* Without room for a watch on its own node, it is asked for when the one ahead has gone. */
+    /* Without room for a watch on its own node, the claim gets the node when the node ahead is gone. */
     "LOOKING: got-own ours unwatched > same; listed found still-ahead then-ours only > same; "
         "ahead-gone > CONFIRMING get-own; got-own ours unwatched > HELD notify",
     "SECOND: got-own ours unwatched > same; quiet|unheard down > same; ahead-gone > CONFIRMING get-own; "
@@ -169,38 +174,38 @@ static const char *const examples[] = {
     "DEEPER: quiet > PARKED get-own; got-own ours unwatched > same; ahead-gone > LISTING list; listed found first > "
         "CONFIRMING check-own; got-own ours checked > HELD quiet notify",
     "DEEPER: quiet > PARKED get-own; got-own ours unwatched > same; connected > PARKED get-own",
-    /* Without room for the watch on what it waits for, it does not wait. Granted, it needs no such watch. */
+    /* Without room for the watch that a claim waits for, the claim fails. A granted claim needs no such watch. */
     "PARKED: got-ahead unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
     "LISTING: listed found children > LISTING get-own list; got-own ours > same; "
         "listed found children unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
     "LISTING: listed found children > LISTING get-own list; got-own ours > same; "
         "listed found first unwatched > HELD notify",
-    /* A member that nothing blocks waits for others, and has to hear of the end of its node. */
+    /* A member that nothing blocks waits for other members, so it must notice the end of its own node. */
     "READY: quiet > READY get-own; got-own ours unwatched > REMOVING remove step-aside notify anew failed=ELIMIT",
     "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours unwatched > READY notify; "
         "all-ready > HELD notify",
-    /* A re-connection ends it: look again then. */
+    /* A re-connection ends the look-ahead. A list then follows the end of the node ahead. */
     "PREPARED: connected > PARKED get-own; got-own ours > same; ahead-gone > LISTING list",
     "PREPARED: connected > PARKED get-own; ahead-gone > LISTING list",
     "TWO: got-own ours > same; connected > PARKED get-own; before-gone > same; ahead-gone > LISTING list",
-    /* Who leaves or loses its place looks no further. */
+    /* A claim that leaves, or loses its place, stops looking ahead. */
     "LOOKING: leave > REMOVING remove step-aside anew; listed found still-ahead then-ours only > same",
-    /* A try for which there may be no room looks first, and makes a node only if there is. */
+    /* A wary try lists first. It creates a node only if it would probably be granted. */
     "start wary > LOOKING list anew; listed once ENONODE > CREATING create anew",
     "start wary > LOOKING list anew; listed wary ECONNLOSS > PAUSED-CREATING retry anew; "
         "pause-over wary > LOOKING list anew; leave > GONE anew",
     "start wary > LOOKING list anew; listed foreign > GONE notify anew failed=EFOREIGN",
-    /* The verdict, how the one ahead ended, and what is known of the own node, together say what to do. */
+    /* The verdict, the way the node ahead ended, and the knowledge about our own node together decide what follows. */
     "BEHIND-UNKNOWN: ahead-gone|ahead-released > LISTING list",
     "BEHIND-UNKNOWN: got-own ours > same; ahead-gone|ahead-released > LISTING list",
-    /* A rule that waits for the directory: one more list leaves a watch there, and each change is a reason
-       to look. */
+    /* A claim whose rule waits for the directory sends one more list, which sets a watch there. Each change of the
+       directory leads to another list. */
     "LISTING: listed found children > LISTING get-own list; got-own ours > same; listed found children > PARKED; "
         "ahead-changed > LISTING list; listed found children > PARKED; "
         "ahead-changed down > PAUSED-LISTING; connected > LISTING get-own list; got-own ours > same; "
         "listed found children > PARKED; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
-    /* A watch may be spent in silence: then a look tells what the event would have told. */
+    /* A watch may be used up without an event. Then a get or a list shows what the event would have reported. */
     "PARKED: unheard > PARKED get-ahead; got-ahead > same; unheard > PARKED get-ahead; "
         "got-ahead ENONODE > HELD notify",
     "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING list",
@@ -209,59 +214,62 @@ static const char *const examples[] = {
     "HELD: quiet > HELD get-own; unheard > same; got-own ours > same; unheard > HELD get-own; "
         "got-own ours wish=1 > HELD restore tell-wish",
     "CREATING, FINDING, ADOPTING, LISTING, CONFIRMING, PROVING, DOUBTED, REMOVING, GONE: unheard > same",
-    /* One ahead that may not be read any more is there. One that never could be is no one to wait for. */
+    /* A node ahead that can no longer be read counts as present. If it could never be read, the claim fails instead of
+       waiting. */
     "SECOND: got-ahead > same; ahead-changed > PARKED get-ahead; got-ahead EAUTH > same; "
         "unheard > PARKED get-ahead; got-ahead ENONODE > CONFIRMING",
     "SECOND: got-ahead EAUTH > REMOVING remove step-aside notify anew failed=EAUTH",
-    /* A missing parent is made; when it goes again and again, with pauses. */
+    /* The claim creates a missing parent. If the parent disappears again and again, the claim pauses in between. */
     "CREATING: created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
         "created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
         "created ENONODE > PAUSED-CREATING retry anew; pause-over > CREATING create anew; "
         "created ENONODE > CREATING parents create anew; created ENONODE > PAUSED-CREATING retry anew; "
         "pause-over > CREATING create anew; created ENONODE > CREATING parents create anew; created > LISTING; "
         "listed found first > HELD quiet notify",
-    /* Answers to the create that end the claim, each with its own code; no node, nothing to remove. */
+    /* These answers to the create end the claim, each with its own code. No node exists, so nothing is removed. */
     "CREATING: created EAUTH|EINVAL|ENOMEM|ESYS|EEXIST|EZK-108 > GONE notify anew failed=CODE",
     "CREATING: created ENONODE hopeless > GONE notify anew failed=ENONODE",
-    /* Found, but the get was not sent, for want of memory: a list alone does not tell whose node it is. */
+    /* The list finds the node, but the get was not sent for want of memory. A list alone does not prove the owner of
+       the node. */
     "ADOPTING: listed found > PAUSED-ADOPTING retry anew",
-    /* When none is found none will come: a new create, under a new name. */
+    /* If the search finds no node, none will appear. The claim creates a node under a new name. */
     "FINDING: listed ENONODE > CREATING create step-aside anew; created > LISTING; "
         "listed found first > HELD quiet notify",
-    /* A release passes the lock on, sends the delete, and is over with its answer. */
+    /* A release passes the lock on, sends the delete, and ends with the answer. */
     "HELD: leave > REMOVING hand-over remove anew; leave > same; removed > GONE",
-    /* A delete that finds no node is done; one whose answer is lost is sent again. */
+    /* A delete that finds no node has succeeded. A delete whose answer is lost is sent again. */
     "HELD: leave down > PAUSED-REMOVING hand-over anew; connected > REMOVING remove; "
         "removed down ECONNLOSS > PAUSED-REMOVING retry anew; pause-over down > same; "
         "connected > REMOVING remove; removed last ENOMEM > PAUSED-REMOVING retry anew; "
         "pause-over > REMOVING remove; removed ENONODE > GONE",
-    /* The owner lets go: who has a node removes it, who cannot know yet waits for the answer. */
+    /* If the owner leaves before the create was sent, nothing is left to do. */
     "PAUSED-CREATING: leave > GONE; leave > same",
-    /* It is not to wait any more: the owner is told once, and nothing stays. A hold is left alone, also one
-       in doubt. */
+    /* A waiting claim that gives up notifies its owner once, and removes its node. */
     "PAUSED-ADOPTING, ADOPTING, PAUSED-LISTING, LISTING, PARKED, CONFIRMING, PAUSED-PROVING, PROVING: "
         "give-up ETIMEDOUT > REMOVING remove step-aside notify anew failed=ETIMEDOUT; "
         "give-up ECANCELED > same",
-    /* Left while the create is under way: each answer to it leads out, without a word to the owner. */
+    /* The claim has given up while the create is in flight: each answer ends it, without another notification. */
     "GIVEN-UP: created last ENONODE|EAUTH|ENOMEM|EZK-127 > GONE anew",
-    /* Left while searching: what is found is removed, what is not found needs nothing. */
+    /* The claim gives up during the search: it removes the node that it finds. Without a node, it is done. */
     "FINDING: give-up ETIMEDOUT > FINDING notify failed=ETIMEDOUT; listed last OK|ENONODE > GONE anew",
     "FINDING: give-up ETIMEDOUT > FINDING notify failed=ETIMEDOUT; "
         "listed last ECONNLOSS|EAUTH|ENOMEM|EZK-127 > PAUSED-FINDING retry anew; "
         "pause-over > FINDING find; listed found > REMOVING remove anew",
-    /* Our node goes while we wait: back to the tail of the queue, and whoever is behind must look. */
+    /* Our node is deleted while the claim waits: the claim joins the queue again at its tail, and the claims behind
+       must look. */
     "PARKED: own-gone > CREATING create step-aside anew; created > LISTING; "
         "listed OK|ENONODE > ADOPTING get-own list; got-own ENONODE > CREATING create step-aside anew; "
         "created > LISTING; listed found then-ours-if-held > PARKED get-ahead quiet",
-    /* It is there, and lists lack it: it stays the only one, and is asked for with pauses. */
+    /* Our node exists, but lists lack it: the claim creates no second node, and asks for the node again, with pauses.
+       */
     "LISTING: listed > ADOPTING get-own list; got-own ours > LISTING; "
         "listed > ADOPTING get-own list; got-own ours > LISTING; "
         "listed ENONODE > ADOPTING get-own list; got-own ours > LISTING; "
         "listed > PAUSED-ADOPTING retry anew; pause-over > ADOPTING get-own list; got-own ours > LISTING; "
         "listed > PAUSED-ADOPTING retry anew; pause-over > ADOPTING get-own list; got-own ours > LISTING; "
         "listed found first > HELD notify",
-    /* Lists name one ahead who is not there when it is read: asked for again, with pauses. Each who is further
-       ahead is news. */
+    /* Lists name a node ahead that a get does not find: the claim lists again, with pauses. A node further ahead counts
+       as news. */
     "DEEPER: quiet > PARKED get-own; got-own ours > same; got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
@@ -278,163 +286,171 @@ static const char *const examples[] = {
         "connected > PARKED get-own; "
         "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list",
-    /* When that happens again and again there are pauses, and without retries an end. */
+    /* If our node is deleted again and again, the claim pauses in between. Without retries left, it fails. */
     "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > PAUSED-CREATING step-aside retry anew; pause-over > CREATING create anew; "
         "created > LISTING; own-gone last > GONE step-aside notify anew failed=ECONNLOSS",
-    /* The same wish, seen again after a break, is told once; another is told, too. */
+    /* A wish that is read again after a lost connection is reported only once. Another wish is reported, too. */
     "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
         "restored down ECONNLOSS > HELD quiet; connected > HELD get-own; "
         "got-own ours wish=1 > HELD restore; restored EZK-103 > same; own-changed > HELD get-own; "
         "got-own ours wish=2 > HELD restore tell-wish",
-    /* A server too busy for the write is asked again; one that forbids it is not. */
+    /* If a server is too busy for the write, the claim repeats the write. If a server forbids it, the claim does not.
+       */
     "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
         "restored EZK-127 > HELD quiet; quiet > HELD get-own; got-own ours wish=1 > HELD restore; "
         "restored EAUTH > same",
-    /* A holder that had no memory for a moment looks after its node again. */
+    /* A holder that lacked memory for a moment checks its node again. */
     "HELD: quiet > HELD get-own; got-own ENOMEM|ESYS > HELD quiet; quiet > HELD get-own; "
         "got-own ours wish=1 > HELD restore tell-wish; restored ENOMEM|ESYS > HELD quiet; "
         "quiet > HELD get-own; got-own EAUTH > HELD ask-owner look-later",
-    /* Withdrawn before the grant, or written to a node that is no more, it is no wish. */
+    /* A wish does not count if it was withdrawn before the grant, or if its node is gone. */
     "PARKED: own-changed > PARKED get-own; got-own ours wish=1 > same; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "listed found first > HELD quiet notify; quiet > HELD get-own; "
         "got-own ours wish=1 > HELD restore tell-wish",
-    /* The answer to the write gets lost in a doubt: held again, it looks whether its text is there. */
+    /* The answer to the write is lost while the hold is doubted. When the claim holds again, it checks whether its text
+       is there. */
     "keeps-place HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
         "lease-over unsure > DOUBTED get-own prove count-loss notify; restored EZK-127 > same; "
         "got-own ours wish=1 > same; proved > HELD notify restore",
-    /* One that finds no node of ours is how we learn that the hold is lost. */
+    /* A write that does not find our node shows that the hold is lost. */
     "WATCHED: writing > same; written ENONODE > GONE step-aside count-loss notify anew lost=node",
-    /* So it is in a doubt. */
+    /* A missing node also ends a doubted hold. */
     "DOUBTED: proved ENONODE > GONE step-aside notify anew lost=node",
     "DOUBTED: own-gone > GONE step-aside notify anew lost=node",
-    /* The node goes with the transaction: the event that it is gone is no loss, and nothing is left to
-       delete. */
+    /* The transaction deletes our node. The event of that deletion is not a loss, and no node is left to delete. */
     "WATCHED: writing deletes > same; written deletes > GONE hand-over anew; leave > same",
     "WATCHED: writing deletes > same; own-gone > same; written deletes > GONE hand-over anew; "
         "leave > same",
     "WATCHED: writing deletes > same; own-changed > HELD get-own; got-own > same; written deletes > GONE hand-over anew",
-    /* Refused, and the node gone meanwhile: by somebody else, then. */
+    /* The transaction was refused, but our node is gone: another client has deleted it. */
     "WATCHED: writing deletes > same; own-gone > same; "
         "written ECONNLOSS deletes > GONE step-aside count-loss notify anew lost=node",
-    /* After the answer, a node that goes is a loss again. */
+    /* After the answer, a deletion of the node is a loss again. */
     "WATCHED: writing deletes > same; written ECONNLOSS deletes > same; "
         "own-gone > GONE step-aside count-loss notify anew lost=node",
-    /* Left with a write on its way: the one behind has to look, and is not handed the lock at once. */
+    /* The owner leaves while a write is in flight: the claim behind must look, and does not get the lock at once. */
     "WATCHED: writing > same; leave > REMOVING remove let-look anew; written ECONNLOSS > same",
     "WATCHED: writing > same; writing deletes > same; leave > REMOVING remove let-look anew; "
         "written ECONNLOSS > same; written deletes > same",
-    /* Done, or refused: the hold goes on, and its node gets a watch in a while. Which wish was told counts
-       for the node that had it. */
+    /* After a downgrade, done or refused, the hold continues, and its node gets a watch after a while. A reported wish
+       counts only for the node that carried it. */
     "WATCHED: own-changed > HELD get-own; got-own ours wish=3 > HELD restore tell-wish; "
         "downgrade > HELD step-aside downgrade anew; downgraded > HELD quiet anew; "
         "quiet > HELD get-own; got-own ours wish=3 > HELD restore tell-wish",
     "WATCHED: own-changed > HELD get-own; got-own ours wish=3 > HELD restore tell-wish; "
         "downgrade > HELD step-aside downgrade anew; downgraded ECONNLOSS refused > HELD quiet anew; "
         "quiet > HELD get-own; got-own ours wish=3 > HELD restore",
-    /* Until then that a node is missing is no loss, nor is it looked at. */
+    /* During the downgrade, a missing node is not a loss, and the claim does not get its node. */
     "DOWNGRADING: own-gone > same; quiet > same; writing > same; written ENONODE > same; "
         "downgraded > HELD quiet anew; own-gone > GONE step-aside count-loss notify anew lost=node",
-    /* The answer is lost: asked again on the next connection, and then the writer's node may be gone
-       already. */
+    /* The answer to the downgrade is lost. The claim sends the downgrade again on the next connection. By then, the
+       writer's node may already be gone. */
     "DOWNGRADING: downgraded down ECONNLOSS > same; connected > HELD downgrade anew; "
         "downgraded ENONODE > HELD get-own; "
         "got-own ENONODE ours > GONE step-aside count-loss notify anew lost=node",
-    /* The data of the writer's node have changed: they are read first, and at the next connection if there is none. */
+    /* The data of the writer's node have changed: the claim reads them first. Without a connection, it reads them on
+       the next one. */
     "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; got-own ours > HELD downgrade anew; "
         "downgraded > HELD quiet anew",
     "DOWNGRADING: downgraded down EZK-103 refused > HELD anew; connected > HELD get-own anew; "
         "got-own ours > HELD downgrade anew; downgraded > HELD quiet anew",
-    /* Only a holder becomes a reader, and once. */
+    /* Only a holder can become a reader, and only once. */
     "PARKED, DOWNGRADING: downgrade > same",
     "WATCHED: downgraded > same",
-    /* Without a connection it waits for one. */
+    /* Without a connection, the downgrade waits for one. */
     "WATCHED: downgrade down > HELD step-aside anew; connected > HELD downgrade anew",
     "DOWNGRADING: downgraded down ENONODE > same; connected > HELD downgrade anew",
     "DOWNGRADING: downgraded ENONODE > HELD get-own; got-own ECONNLOSS > HELD retry; pause-over > HELD downgrade anew",
-    /* Data that may not be read do not hold it up. Those that were not read for another reason are read again. */
+    /* Data that the claim has no permission to read do not delay the downgrade. Data that were not read for another
+       reason are read again. */
     "WATCHED: own-changed > HELD get-own; own-unchecked > same; downgrade > HELD step-aside downgrade anew",
     "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; got-own EAUTH > HELD retry; "
         "pause-over > HELD downgrade anew",
     "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; got-own ECONNLOSS > HELD retry; "
         "pause-over > HELD get-own anew; got-own ours > HELD downgrade anew",
-    /* The writer's node is gone, or another's. */
+    /* The writer's node is gone, or belongs to another session. */
     "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; "
         "got-own ENONODE > GONE step-aside count-loss notify anew lost=node",
     "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; "
         "got-own > GONE let-look count-loss notify anew lost=node",
-    /* Those behind do not go past the node of another that stands there. */
+    /* The claims behind do not overtake a node of another session at our path. */
     "DOWNGRADING: downgraded ENONODE > HELD get-own; got-own > GONE let-look count-loss notify anew lost=node",
-    /* It was not sent, for want of memory: after a pause. */
+    /* The downgrade was not sent, for want of memory. It is sent after a pause. */
     "DOWNGRADING: downgraded ECONNLOSS > HELD retry; pause-over > HELD downgrade anew; "
         "pause-over > same; downgraded > HELD quiet anew",
-    /* Left meanwhile: neither path is deleted blindly; those behind look. */
+    /* The owner leaves during the downgrade: the claim deletes neither path blindly, and the claims behind look. */
     "DOWNGRADING: leave > FINDING find let-look anew; listed found > REMOVING remove anew; removed > GONE",
-    /* A node that is gone too often is made again after a pause. */
+    /* A node that is deleted too often is created again only after a pause. */
     "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > PAUSED-CREATING step-aside retry anew",
-    /* A group that begins again does so after a pause, when one of its members has failed too often. */
+    /* If a member of a group has failed too often, the group begins again only after a pause. */
     "READY: own-gone > GONE step-aside notify anew place_lost; start > CREATING create anew; created > LISTING; "
         "own-gone > GONE step-aside notify anew; start > CREATING create anew; created > LISTING; "
         "own-gone > GONE step-aside notify anew; start > CREATING create anew; created > LISTING; "
         "own-gone > GONE step-aside notify anew pauses; start > PAUSED-CREATING retry anew",
-    /* The loss of a create has been counted, and had its pause, when a list shows that there is no node. */
+    /* When a list shows that there is no node, the loss of the create has already been counted and has had its pause.
+       */
     "CREATING: created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
         "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
         "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
         "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew",
-    /* Once it stands in the queue, failures before that count no more. */
+    /* Once the claim waits in the queue, earlier failures no longer count. */
     "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "listed found then-ours > PARKED get-own get-ahead; own-gone > CREATING create step-aside anew",
-    /* In the next session the parents may be gone again, and nothing has failed yet. */
+    /* In the next session, the parents may be missing again, and no failure counts yet. */
     "CREATING: created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
         "session-over down > PAUSED-CREATING anew; connected > CREATING create anew; "
         "created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
         "created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
         "created ENONODE > PAUSED-CREATING retry anew",
-    /* A member that nothing blocks says so, and holds with the others; its own watch first, if that is asked. */
+    /* A member that nothing blocks is READY, and holds together with the other members. If a get of its own node is in
+       flight, its answer comes first. */
     "READY: quiet > READY get-own; got-own ours > same; all-ready > HELD notify",
     "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours > READY notify; all-ready > HELD notify",
-    /* One whose node is gone, or whose session, is made again with the others, not alone. */
+    /* A member whose node or session is gone is created again together with the other members, not alone. */
     "READY: own-gone > GONE step-aside notify anew place_lost; session-over down > GONE anew",
     "PARKED: session-over down > PAUSED-CREATING anew; connected > CREATING create anew",
     "READY: session-over down > GONE notify anew place_lost",
     "member CREATING: session-over down > PAUSED-CREATING anew",
-    /* A node of another under our name is the end of ours, wherever that is seen; those behind look for themselves. */
+    /* A node of another session under our name means the end of our node, wherever the claim sees it. The claims behind
+       look for themselves. */
     "PARKED: own-changed > PARKED get-own; got-own > CREATING create let-look anew",
-    /* What may not be read is held all the same; whose it is, is asked, and then it is tried again. */
+    /* A node that cannot be read is held all the same. The claim asks for the owner of the node, and later tries the
+       get again. */
     "WATCHED: own-unchecked > HELD ask-owner look-later; got-owner > GONE let-look count-loss notify anew lost=node",
     "WATCHED: own-unchecked > HELD ask-owner look-later; "
         "got-owner ENONODE > GONE step-aside count-loss notify anew lost=node",
     "HELD: quiet > HELD get-own; own-unchecked > same; got-own EAUTH > HELD ask-owner look-later",
     "PARKED, DOUBTED, REMOVING, GONE, DOWNGRADING: own-unchecked > same; got-owner > same",
-    /* A hold that lasts is noted once; behind the write it looks at its node, which leaves the watch. */
+    /* A hold that lasts is noted once. Behind the write, a get of our node sets the watch. */
     "HELD with-text: pause-over > HELD wants-note; noting > HELD get-own; noted > same; "
         "got-own ours version=1 with-note > HELD version=1",
     "PARKED with-text: pause-over > same",
-    /* A watch that was there is used up by our own write, and set again. */
+    /* Our own write uses up a watch that was set, and the claim sets the watch again. */
     "WATCHED with-text: noting > HELD; own-changed > HELD get-own version=-1; noted > same; "
         "got-own ours version=1 with-note > HELD version=1; quiet > same",
-    /* Asked to let go meanwhile: no loss, and nothing is written until the version is known; the wish is told, and the
-       note is written with the text; or was not. */
+    /* Another client writes a wish before the note: the hold is not lost, and the claim writes nothing until it knows
+       the version. It reports the wish. If the restored text has no note, the claim writes the note afterwards. */
     "HELD with-text: noting > HELD get-own; noted EZK-103 refused > HELD version=-1; "
         "got-own ours version=1 wish=1 > HELD restore tell-wish version=1; own-changed > HELD get-own version=-1; "
         "got-own ours version=2 > HELD wants-note version=2",
-    /* Whoever else changed the data: with the version that is there it is tried again. */
+    /* If another client changed the data, the claim tries again with the version that it has read. */
     "WATCHED with-text: own-changed > HELD get-own version=-1; got-own ours version=5 > HELD wants-note version=5",
-    /* Refused behind a downgrade, it says nothing about the reader's node. */
+    /* A refusal that arrives behind a downgrade says nothing about the reader's node. */
     "WATCHED with-text: noting > HELD; downgrade > HELD step-aside downgrade anew; noted EZK-103 refused > same",
-    /* Refused for another's sake, or not answered: again. Forbidden: never again, for each probe would fail with it. */
+    /* If another part of the transaction was refused, or no answer came, the note is tried again. A forbidden note is
+       never tried again, because each probe would fail with it. */
     "HELD with-text: noting > HELD get-own; noted ENONODE|EZK-103|ECONNLOSS|ESESSION > HELD wants-note",
     "HELD with-text: noting > HELD get-own; noted EAUTH|EINVAL|EZK-110 refused > HELD",
-    /* A node made anew has none. */
+    /* A node that is created again has no note. */
     "SECOND with-text: got-own ours version=4 with-note > PARKED version=4; "
         "own-gone > CREATING create step-aside anew version=0; created > LISTING; "
         "listed found first > HELD quiet notify wants-note",
@@ -609,7 +625,7 @@ static struct zkr__claim_event event_of(char *text)
     return e;
 }
 
-/* What came of a step, in the words of a row. */
+/* Write the result of a step to @out, in the words of a row. */
 static void tell(const struct zkr__claim_state *before,
                  const struct zkr__claim_state *k,
                  unsigned todo,
@@ -674,7 +690,8 @@ static bool play_step(struct zkr__claim_state *k, char *text, const char *row)
     return true;
 }
 
-/* "[keeps-place] [member] [WAY] [with-text]: steps" or "steps". With a text, the hold may be noted in it. */
+/* Play the row "[keeps-place] [member] [WAY] [with-text]: steps" or "steps". With a text, the hold may be noted in it.
+   */
 static void play(struct zkr__claim_state *k, const char *row)
 {
     char text[ROW_MAX];
@@ -717,7 +734,8 @@ static void play(struct zkr__claim_state *k, const char *row)
     }
 }
 
-/* @row with @length characters at @from replaced by the first @size of @by, and CODE likewise behind it. */
+/* Copy @row with the @length characters at @from replaced by the first @size of @by. CODE behind @from is replaced,
+   too. */
 static void replace(char out[ROW_MAX],
                     const char *row,
                     const char *from,
@@ -733,7 +751,7 @@ static void replace(char out[ROW_MAX],
                    code != NULL ? code + strlen("CODE") : "");
 }
 
-/* Each of the rows that @row stands for. */
+/* Play each of the rows that @row stands for. */
 static void play_each(const char *row)
 {
     char one[ROW_MAX];
@@ -771,7 +789,7 @@ ZKT_UNIT_CASE(a_claim_does_what_the_examples_say)
     assert_true(steps > 600);
 }
 
-/* While it waits for a decision it is not decided; then it is. */
+/* A claim is decided once it is held, over or given up. A waiting or doubted claim is not decided. */
 ZKT_UNIT_CASE(a_claim_is_decided_once_it_is_held_or_over)
 {
     static const struct {
@@ -792,7 +810,7 @@ ZKT_UNIT_CASE(a_claim_is_decided_once_it_is_held_or_over)
     assert_int_equal(wrong, 0);
 }
 
-/* Without a client there is no lock. */
+/* No client exists here, so there is no lock to hold. */
 ZKR__TSA(no_thread_safety_analysis)
 static bool takes(struct zkr__claim *claim,
                   unsigned round,
@@ -803,7 +821,7 @@ static bool takes(struct zkr__claim *claim,
                                   answer, e);
 }
 
-/* A round that was given up has no answers: what they tell was true of another node, or another session. */
+/* The answers of an abandoned round are dropped, because they describe another node or another session. */
 ZKT_UNIT_CASE(an_answer_of_an_earlier_round_is_dropped)
 {
     enum { ROUNDS = 5 };

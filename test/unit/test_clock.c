@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which clock is read for what, and deadlines made from time-outs. */
+/* Which clock serves which purpose, and how a timeout becomes a deadline. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 
 static clockid_t asked;
 
-/* The linker puts it before that of the C library. */
+/* The linker places this function before that of the C library. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
@@ -17,7 +17,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
     return 0;
 }
 
-/* Of the two only one goes on while the machine sleeps, as the servers do: the lease needs it. */
+/* Only one of the two clocks runs while the machine sleeps. The lease needs that clock, because the servers run on. */
 ZKT_UNIT_CASE(the_lease_and_the_timers_have_a_clock_each)
 {
     assert_int_equal(zkr__clock_now(), INT64_C(7000000009));
@@ -32,7 +32,7 @@ ZKT_UNIT_CASE(a_deadline_is_the_time_out_from_now_on)
     assert_int_equal(zkr__clock_deadline(5, 20), 5 + 20 * ZKR__MS);
 }
 
-/* One that no clock reaches is none, and never in the past. */
+/* A deadline that no clock reaches is ZKR__NEVER. It is never in the past. */
 ZKT_UNIT_CASE(a_deadline_beyond_all_time_is_none)
 {
     const int64_t now = INT64_C(1) << 60, most = (ZKR__NEVER - now) / ZKR__MS;

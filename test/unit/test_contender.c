@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a contender's node data are taken for: an owner text, fields, a wish. */
+/* How the data of a contender's node are parsed: an owner text, fields, a wish. */
 #include <string.h>
 
 #include "look/contender.h"
@@ -25,7 +25,7 @@ static void expect_field(const zkr_contender *entry, const char *key, const char
     }
 }
 
-/* The first line is the owner, the lines behind it are fields. */
+/* The first line is the owner. The lines behind it are fields. */
 ZKT_UNIT_CASE(lines_behind_the_owner_are_fields)
 {
     static const char data[] = "host/1/2\nuser=\nmax=3\nheld_since_ms=1700000000123\n"
@@ -44,7 +44,7 @@ ZKT_UNIT_CASE(lines_behind_the_owner_are_fields)
     zkr__contender_drop(&entry);
 }
 
-/* A wish stands in place of all of it. */
+/* A wish replaces the owner and all fields. */
 ZKT_UNIT_CASE(a_wish_has_neither_owner_nor_fields)
 {
     zkr_contender entry = taken("__REVOKE__", 10);
@@ -52,7 +52,7 @@ ZKT_UNIT_CASE(a_wish_has_neither_owner_nor_fields)
     assert_string_equal(entry.owner, "");
     expect_field(&entry, "max", NULL);
     zkr__contender_drop(&entry);
-    zkr__contender_drop(&entry); /* nothing is left of it */
+    zkr__contender_drop(&entry); /* a second call has nothing to free */
 }
 
 #define WISH_END "\xea\x2c\x89\xfb\x0a\0\0\0"
@@ -67,7 +67,7 @@ static const struct {
     const char *owner;
     const char *key; /* the value of this field */
 } rows[] = {
-    /* What is no list of fields is an owner, all of it. */
+    /* Data that are not a list of fields are one owner text. */
     {ROW("one"), "one", NULL},
     {ROW("one\ntwo"), "one?two", NULL},
     {ROW("one\nkey=1\ntwo"), "one?key=1?two", NULL},
@@ -76,18 +76,19 @@ static const struct {
     {ROW("one\n=1"), "one?=1", NULL},
     {ROW("one\nkey"), "one?key", NULL},
     {ROW(""), "", NULL},
-    /* An end of line behind the last one changes nothing; controls are shown as '?', and a letter in Latin-1 stays. */
+    /* A final newline changes nothing. Control characters are shown as '?', and a Latin-1 letter stays. */
     {ROW("o\033\nkey=\t\n"), "o?", "?"},
     {ROW("\302\233o\233\303\233\351\342\200\233"), "??o?\303\233\351\342\200\233",
      NULL},
     {ROW("o\n"), "o", NULL},
-    {ROW("a\0b\nkey=1"), "a?b?key=1", NULL}, /* no text at all */
-    /* Only a whole number since 1970 is a time. */
+    {ROW("a\0b\nkey=1"), "a?b?key=1", NULL}, /* binary data */
+    /* Only a whole number of milliseconds since 1970 is a time. */
     {ROW("o\nheld_since_ms="), "o", NULL},
     {ROW("o\nheld_since_ms=-5"), "o", NULL},
     {ROW("o\nheld_since_ms=12x"), "o", NULL},
     {ROW("o\nheld_since_ms=99999999999999999999"), "o", NULL},
-    /* No bytes of what is compressed are shown: "10.0.0.7" and "__REVOKE_!" of Java, a wish that is cut, and none. */
+    /* Compressed data are not shown: "10.0.0.7" and "__REVOKE_!" compressed by Java, a wish that is cut, and data that
+       only look compressed. */
     {ROW("\x1f\x8b\x08\0\0\0\0\0\0\xff\x33\x34\xd0\x03\x41\x73\0"
          "\xa6\x64\x9d\xcf\x08\0\0\0"),
      "compressed data", NULL},
@@ -120,7 +121,7 @@ ZKT_UNIT_CASE(each_text_is_taken_for_what_it_is)
     }
 }
 
-/* Of Java, of Python with a file name and stored, and of gzip -1. */
+/* Compressed by Java, by Python with a file name and stored, and by gzip -1. */
 ZKT_UNIT_CASE(a_wish_may_be_compressed)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server says, and whether it can be. */
+/* Whether an answer of a server is credible. */
 #include "base/path.h"
 #include "session/request.h"
 #include "session/zk_value.h"
@@ -12,7 +12,7 @@ static bool can_be(enum zkr__op_kind kind, struct zkr__answer answer)
     return zkr__credible(kind, &answer, SESSION);
 }
 
-/* A node of ours is made by a transaction that has a number, and belongs to our session. */
+/* Our own node was created by a transaction that has a number, and belongs to our session. */
 ZKT_UNIT_CASE(who_made_a_node_has_a_number_and_is_us)
 {
     static const int64_t none[] = {0, -1, INT64_MIN};
@@ -31,7 +31,7 @@ ZKT_UNIT_CASE(who_made_a_node_has_a_number_and_is_us)
     assert_false(can_be(ZKR__OP_CREATE, (struct zkr__answer){.czxid = 1, .owner = 1}));
 }
 
-/* Children have names; whether these are paths in UTF-8 that all servers take does not matter. */
+/* Children have valid names. The names need not be UTF-8 paths that every server accepts. */
 ZKT_UNIT_CASE(a_list_has_names)
 {
     static const char *const names[] = {"a",    "...",      ".a",  " ",
@@ -56,7 +56,7 @@ ZKT_UNIT_CASE(a_list_has_names)
     }
 }
 
-/* A code that ZooKeeper has not is none of ours, least of all ZKR_OK. */
+/* A code that ZooKeeper does not define is reported as a lost connection, never as ZKR_OK or another code of ours. */
 ZKT_UNIT_CASE(a_code_that_is_none_says_nothing)
 {
     static const int codes[] = {1, 999, 1000, 1007, INT32_MAX, -1000, -1001, INT32_MIN};

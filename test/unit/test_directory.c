@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What numbers tell about who stands in a directory. */
+/* What sequence numbers show about the contenders in a directory. */
 #include "queue/children.h"
 #include "unit.h"
 
@@ -30,20 +30,21 @@ static void list(struct zkr__known *known,
 }
 
 /*
- * The first number says nothing about who came before it; the next one does, and so on. What is forgotten begins anew,
- * with whatever number. When it was wrong to count on it, two must come right before it is counted on again.
+ * The first number says nothing about earlier contenders, but each following number does. After a directory was
+ * forgotten, counting begins again with any number. If a prediction was wrong, two numbers must match before
+ * predictions count again.
  */
 ZKT_UNIT_CASE(only_the_next_number_says_that_nobody_came)
 {
     static const struct {
-        bool forgotten; /* before it */
+        bool forgotten; /* before this number */
         int64_t number;
         bool follows, quiet;
         int64_t from;
     } rows[] = {
         {false, 7, false, true, 7},    {false, 8, true, true, 7},
         {false, 10, false, false, 10}, {false, 10, false, false, 10},
-        {false, 0, false, false, 0}, /* made again */
+        {false, 0, false, false, 0}, /* the directory was created again */
         {false, 1, true, false, 0},    {false, 2, true, true, 0},
         {true, 3, false, true, 3},
     };
@@ -65,7 +66,7 @@ ZKT_UNIT_CASE(only_the_next_number_says_that_nobody_came)
     }
 }
 
-/* After a list all are known: ours, and others by their names, which outlive the list. */
+/* After a list, all contenders are known: our own, and others by their names. The names outlive the list. */
 ZKT_UNIT_CASE(a_list_says_who_is_there)
 {
     static const struct {
@@ -109,13 +110,14 @@ ZKT_UNIT_CASE(a_list_says_who_is_there)
 }
 
 /*
- * A server's count is believed where it agrees with the nodes that the server has shown: our last node, which had 6, and
- * the list. A count that is too high would hide strangers, and one that is lower is of another directory.
+ * A server's count is believed if it agrees with the nodes that the server has shown: our last node, which had number
+ * 6, and the list. A count that is too high would hide other contenders. A count that is too low belongs to another
+ * directory.
  */
 ZKT_UNIT_CASE(a_count_without_its_node_says_nothing)
 {
     static const struct {
-        const char *newest; /* besides our node; NULL = nobody */
+        const char *newest; /* beside our node; NULL = nobody */
         int64_t count;
         bool believed;
     } rows[] = {
@@ -128,11 +130,13 @@ ZKT_UNIT_CASE(a_count_without_its_node_says_nothing)
         {"x-lock-0000000002", 3, false},
         {"x-lock-0000000007", 8, true},
         {"x-lock-0000000007", 7, false},
-        {"x-lock-0000000007", 9, false}, /* the node with 8 has gone, or never was */
+        /* The node with number 8 is gone, or never existed. */
+        {"x-lock-0000000007", 9, false},
         {"x-lock-0000000007", 2000, false},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
-        for (size_t ours = 0; ours <= 1; ours++) { /* is our node still in the list? */
+        /* Whether our node is still in the list. */
+        for (size_t ours = 0; ours <= 1; ours++) {
             const char *const names[] = {rows[i].newest, "c-lock-0000000006"};
             struct zkr__known known;
             zkr__known_begin(&known);
@@ -150,7 +154,7 @@ ZKT_UNIT_CASE(a_count_without_its_node_says_nothing)
     }
 }
 
-/* Of others one is gone after the other, in any order; whom nobody knew may be gone, too. */
+/* Other contenders disappear one by one, in any order. A contender that was not known may disappear, too. */
 ZKT_UNIT_CASE(who_is_gone_is_known_no_more)
 {
     static const char *const names[] = {"x-lock-0000000002", "y-lock-0000000004",
@@ -174,7 +178,7 @@ ZKT_UNIT_CASE(who_is_gone_is_known_no_more)
     zkr__known_forget(&known);
 }
 
-/* Without memory for the names nothing is known. */
+/* Without memory for the names, nothing is known. */
 ZKT_UNIT_CASE(a_list_without_memory_says_nothing)
 {
     static const char *const names[] = {"x-lock-0000000002"};
@@ -190,7 +194,7 @@ ZKT_UNIT_CASE(a_list_without_memory_says_nothing)
     zkr__children_free(&children);
 }
 
-/* At the limit numbers are given out twice, and behind it there are negative ones. */
+/* At their limit, numbers repeat, and negative numbers follow. */
 ZKT_UNIT_CASE(numbers_that_repeat_say_nothing)
 {
     static const int64_t spent[] = {ZKR__SEQUENCE_LIMIT, -2147483647, -1};
@@ -211,7 +215,7 @@ ZKT_UNIT_CASE(numbers_that_repeat_say_nothing)
     assert_int_equal(known.others.count, 0);
 }
 
-/* Behind a list comes one node, then ours. */
+/* After a list, one other node is created, and then ours. */
 ZKT_UNIT_CASE(a_node_in_between_is_not_known)
 {
     static const char *const names[] = {"x-lock-0000000005", "x-lock-0000000007"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of callbacks: run by a thread of its own, or by the application by hand. */
+/* The queue of callbacks, which its own thread or the application runs. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,10 +17,10 @@ struct call {
     struct zkr__dispatch *d;
     int number;
     bool dropped;
-    struct call *next; /* posted when run */
+    struct call *next; /* posted when this call runs */
 };
 
-/* What ran, in order. Written by one thread at a time, read after a stop. */
+/* The calls that ran, in order. One thread at a time writes these, and the test reads them after the stop. */
 static int ran[CALLS + 1];
 static int ran_count;
 static int dropped_count;
@@ -32,7 +32,7 @@ __attribute__((constructor)) static void make_semaphores(void)
     (void)sem_init(&over, 0, 0);
 }
 
-/* Who runs the calls. */
+/* Which thread runs the calls. */
 enum runs { NOBODY, THREAD, BY_HAND };
 
 static void begin(struct zkr__dispatch *d, enum runs runs)
@@ -59,7 +59,7 @@ static void end(struct zkr__dispatch *d)
 static bool note(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
-    assert_true(zkr__dispatch_is_self(c->d)); /* whoever runs it */
+    assert_true(zkr__dispatch_is_self(c->d)); /* whichever thread runs it */
     ran[ran_count++] = c->number;
     if (c->next) {
         zkr__dispatch_post(c->d, &c->next->call);
@@ -84,7 +84,7 @@ static void post(struct zkr__dispatch *d, struct call *c, int number, const void
     zkr__dispatch_post(d, &c->call);
 }
 
-/* Calls run one after the other, in the order they were posted in, on the one thread. */
+/* One thread runs the calls one after another, in the order in which they were posted. */
 ZKT_UNIT_CASE(calls_run_in_order_on_the_dispatch_thread)
 {
     static struct call calls[CALLS];
@@ -101,7 +101,7 @@ ZKT_UNIT_CASE(calls_run_in_order_on_the_dispatch_thread)
     assert_false(zkr__dispatch_is_self(&d));
 }
 
-/* A stop runs what is queued, and what that posts, with or without a thread. */
+/* A stop runs the queued calls, and the calls that these post, with or without a thread. */
 ZKT_UNIT_CASE(a_stop_drains_the_queue)
 {
     for (int thread = 0; thread < 2; thread++) {
@@ -113,7 +113,8 @@ ZKT_UNIT_CASE(a_stop_drains_the_queue)
         post(&d, &first, 1, NULL);
         post(&d, &second, 2, NULL);
         end(&d);
-        assert_int_equal(ran_count, 3); /* each once; the thread may have begun early */
+        /* Each call ran once; the thread may have begun early. */
+        assert_int_equal(ran_count, 3);
         assert_int_equal(ran[0] + ran[1] + ran[2], 1 + 2 + 3);
         assert_int_equal(dropped_count, 0);
     }
@@ -122,30 +123,32 @@ ZKT_UNIT_CASE(a_stop_drains_the_queue)
 /* --- in one thread --- */
 
 /*
- * What is done, and what must be then. "a0" posts call 0 for owner a: "-" behind it, the call has nothing to say; "!", it has
- * no drop function; ">1", it posts call 1. "run:2=1" runs two calls at most, of which one says something; "one" and "none"
- * run one, if there is one. "cancel:a" and "owner:a", which runs the calls of an owner. "ran:02" and "dropped:1" have all
- * calls since the beginning. The application's descriptor is "readable" or "quiet", and has an "edge" or is "flat".
+ * Actions and expectations, in one row. "a0" posts call 0 for owner a. Behind it, "-" means that the call reports
+ * nothing, "!" that it has no drop function, and ">1" that it posts call 1. "run:2=1" runs at most two calls and
+ * expects that one of them reports something. "one" and "none" run one call and expect that there was one or none.
+ * "cancel:a" cancels owner a, and "owner:a" runs the calls of owner a. "ran:02" and "dropped:1" list all calls since
+ * the beginning. The application's descriptor is "readable" or "quiet", and has an "edge" or is "flat".
  */
 static const struct {
     enum runs runs;
     const char *words;
 } rows[] = {
-    /* Without the thread, calls are run one at a time by whoever asks; the end of an emptied queue is its beginning. */
+    /* Without the thread, the caller runs one call at a time. A queue that was emptied works as a new one. */
     {NOBODY, "none a0 a1 one ran:0 one none a2 one ran:012 none"},
-    /* Canceling drops the queued calls of one owner, the first and the last among them; order is kept. */
+    /* A cancel drops the queued calls of one owner, the first and the last among them, and keeps the order of the
+       others. */
     {NOBODY, "a0 b1 a2 b3 a4 b5 a6 cancel:a dropped:0246 a7 end ran:1357"},
     {NOBODY, "a0! cancel:a cancel:a none dropped:"},
     {BY_HAND, "quiet a0 a1 a2 readable run:2=2 readable run:0=1 quiet run:0=0 ran:012"},
-    /* What a callback posts waits for the next time, so that a run ends. */
+    /* A call that a callback posts waits for the next run, so that each run ends. */
     {BY_HAND, "a0>1 run:0=1 readable run:0=1 ran:01"},
-    /* Who says nothing is not counted, nor does it use up the maximum. */
+    /* A call that reports nothing is not counted, and does not use up the maximum. */
     {BY_HAND,
      "a0- a1 a2- a3 a4- run:1=1 ran:1 readable run:0=1 ran:13 quiet a5- run:1=0 quiet"},
-    /* Each call that is posted, and each run that leaves some, is news to who waits for edges. */
+    /* A caller that waits for edges gets one for each posted call, and for each run that leaves calls. */
     {BY_HAND, "flat a0 edge flat a1 edge flat a2 edge flat run:1=1 edge run:0=2 flat"},
     {BY_HAND, "a0 b1 cancel:a readable cancel:b quiet end ran: dropped:01"},
-    /* The calls of one owner are run out of turn, and the others stay. */
+    /* The calls of one owner run out of turn, and the other calls stay. */
     {BY_HAND, "a0 b1 a2 owner:a ran:02 readable end ran:021"},
 };
 
@@ -180,7 +183,7 @@ static void post_word(struct zkr__dispatch *d, struct call *calls, const char *w
     c->call.drop = word[2] == '!' ? NULL : note_drop;
 }
 
-/* The digits are the numbers of the calls that ran, in order. */
+/* Returns whether exactly the calls with these digits ran, in this order. */
 static bool have_run(const char *digits)
 {
     bool same = (int)strlen(digits) == ran_count;
@@ -263,7 +266,7 @@ static bool queue_is_empty(struct zkr__dispatch *d)
     return empty;
 }
 
-/* Goes on until the cancel has emptied the queue, and then some. */
+/* Run until the cancel has emptied the queue, and some time longer. */
 static bool run_until_canceled(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
@@ -278,7 +281,7 @@ static bool run_until_canceled(struct zkr__call *call)
     return true;
 }
 
-/* A cancel returns only when the owner's running call has returned. */
+/* A cancel returns only after the owner's running call has returned. */
 ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
 {
     struct zkr__dispatch d;
@@ -295,7 +298,7 @@ ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
     end(&d);
 }
 
-/* Runs until the other owner's cancel is over: had it waited for this, that would be never. */
+/* Run until the other owner's cancel has returned. If that cancel waited for this call, both would wait for ever. */
 static bool run_until_told(struct zkr__call *call)
 {
     (void)sem_wait(&started);
@@ -321,13 +324,13 @@ ZKT_UNIT_CASE(a_cancel_waits_for_no_other_owner)
 static bool cancel_own(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
-    (void)sem_wait(&started); /* until all is posted */
+    (void)sem_wait(&started); /* until all calls are posted */
     zkr__dispatch_cancel(c->d, call->owner);
     queue_was_empty = queue_is_empty(c->d);
     return true;
 }
 
-/* A call may cancel its own owner: that drops the rest and does not wait for itself. */
+/* A call may cancel its own owner. The cancel drops the other calls and does not wait for the running one. */
 ZKT_UNIT_CASE(a_call_may_cancel_its_own_owner)
 {
     struct zkr__dispatch d;
@@ -352,7 +355,7 @@ static bool cancel_own_and_stay(struct zkr__call *call)
     return true;
 }
 
-/* Once it has, its owner is no more: what comes to live at that address need not wait for it. */
+/* After such a cancel, the owner is forgotten: a new owner at the same address need not wait for the running call. */
 ZKT_UNIT_CASE(a_canceled_owner_is_forgotten)
 {
     struct zkr__dispatch d;
@@ -386,7 +389,8 @@ static void *run_owner(void *d)
     return NULL;
 }
 
-/* One at a time: another thread is turned away, and one that needs a call run waits for its turn. */
+/* One thread at a time runs calls: another thread is refused, and a thread that needs a certain call run waits for its
+   turn. */
 ZKT_UNIT_CASE(one_thread_has_the_turn)
 {
     static struct call first, second;
@@ -431,7 +435,7 @@ static bool note_last(struct zkr__call *call)
     return true;
 }
 
-/* The next calls run on another thread, as soon as there can be one; and a stop does not wait for one. */
+/* The next calls run on another thread as soon as one can be started. A stop does not wait for that thread. */
 ZKT_UNIT_CASE(a_call_may_end_the_dispatch_thread)
 {
     enum shortage { NONE, SHORT, LASTING, SHORTAGES };
@@ -455,7 +459,7 @@ ZKT_UNIT_CASE(a_call_may_end_the_dispatch_thread)
             zkt_allow_allocations(-1);
         }
         for (int i = 3; shortage == LASTING && i < CALLS; i++) {
-            calls[i].call.run = note; /* by this thread, which is to go on */
+            calls[i].call.run = note; /* run by this thread, which must continue */
         }
         if (shortage != LASTING) {
             (void)sem_wait(&over);
@@ -469,7 +473,7 @@ ZKT_UNIT_CASE(a_call_may_end_the_dispatch_thread)
     }
 }
 
-/* By hand: the turn of the thread is over. */
+/* In application mode, the end of the thread ends its turn. */
 ZKT_UNIT_CASE(a_call_may_end_the_thread_that_has_the_turn)
 {
     static struct call calls[2];
@@ -505,12 +509,13 @@ static bool look_out(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     assert_true(zkr__dispatch_is_self(c->d));
-    assert_true(zkr__dispatch_is_self(c->next->d)); /* of the one that runs this one */
+    /* Of the client whose callback runs this one. */
+    assert_true(zkr__dispatch_is_self(c->next->d));
     ran_count++;
     return true;
 }
 
-/* A callback of one client may run those of another, and is inside both then. */
+/* A callback of one client may run callbacks of another, and is then inside both. */
 ZKT_UNIT_CASE(a_call_below_another_is_inside_both)
 {
     static struct call outer, inner;

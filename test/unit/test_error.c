@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes, their texts, and the detail each thread keeps. */
+/* Error codes, their texts, and the error detail of each thread. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "unit.h"
 
-/* Written out once more: the numbers and what may be retried are promised to applications. */
+/* The values and the retriability are repeated here, because they are promised to applications. */
 static const struct {
     int code, value;
     bool retriable;
@@ -43,13 +43,13 @@ enum {
         MAPPED
 };
 
-/* Each code has the value, name and retriability that was promised and a text of its own, and none is missing. */
+/* Each code has its promised value, name and retriability, and a text of its own. No code is missing. */
 ZKT_UNIT_CASE(every_code_is_what_was_promised)
 {
     assert_int_equal(ZKT_COUNT(codes), MAPPED);
     for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
         assert_int_equal(codes[i].code, codes[i].value);
-        assert_int_equal(codes[i].value, -(int)i); /* so each is another one */
+        assert_int_equal(codes[i].value, -(int)i); /* so all values differ */
         assert_string_equal(zkr_err_name(codes[i].code), codes[i].name);
         assert_int_equal(zkr_err_retriable(codes[i].code), codes[i].retriable);
         assert_int_equal(zkr_err_zk(codes[i].code), 0);
@@ -61,7 +61,7 @@ ZKT_UNIT_CASE(every_code_is_what_was_promised)
     }
 }
 
-/* No int is without name and text, and what is unknown is not worth a retry. */
+/* Every int has a name and a text. An unknown code is not retriable. */
 ZKT_UNIT_CASE(unknown_codes_have_a_text_too)
 {
     static const int unknown[] = {1,     42,    -21,     -999,   -1000,
@@ -74,7 +74,7 @@ ZKT_UNIT_CASE(unknown_codes_have_a_text_too)
     }
 }
 
-/* ZooKeeper's own code comes back out of the one made from it. */
+/* zkr_err_zk() returns the ZooKeeper code from which ZKR_EZK() made the code. */
 ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
 {
     for (int rc = -999; rc < 0; rc++) {
@@ -96,7 +96,7 @@ ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
     }
 }
 
-/* A failure leaves its code, path and text behind, and returns the code. */
+/* A failure records its code, path and text, and returns the code. */
 ZKT_UNIT_CASE(a_failure_leaves_its_detail)
 {
     ZKT_RC(zkr__fail(ZKR_EINVAL, "/a", "the %s is %d", "size", 7), ZKR_EINVAL);
@@ -116,7 +116,7 @@ ZKT_UNIT_CASE(a_failure_leaves_its_detail)
     assert_string_equal(e->path, "");
 }
 
-/* A system call's errno is kept and spelled out, an unknown one by number. */
+/* The errno of a failed system call is recorded and spelled out. An unknown errno appears as a number. */
 ZKT_UNIT_CASE(a_failed_system_call_leaves_errno)
 {
     const zkr_error *e = zkr_last_error();
@@ -134,7 +134,7 @@ ZKT_UNIT_CASE(a_failed_system_call_leaves_errno)
     assert_int_equal(e->sys_errno, 0);
 }
 
-/* What is too long is cut, not written beyond the end. */
+/* A text that is too long is cut. */
 ZKT_UNIT_CASE(a_long_detail_is_cut)
 {
     char text[1000];
@@ -156,7 +156,7 @@ static void *fail_elsewhere(void *arg)
     return NULL;
 }
 
-/* Each thread has its own detail, empty at first. */
+/* Each thread has its own detail, which is empty at first. */
 ZKT_UNIT_CASE(the_detail_belongs_to_the_thread)
 {
     pthread_t thread;

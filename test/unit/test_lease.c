@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the lease bound. That they are right is proved: test/proof/README.md. */
+/* The rules of the lease bound. Their proof: test/proof/README.md. */
 #include "base/clock.h"
 #include "session/lease.h"
 #include "unit.h"
@@ -8,13 +8,13 @@
 #define DRIFT (S / 1000)
 #define GAP (S / 4 + S / 64)
 #define OPENED (INT64_C(1000) * S)
-/* An answer so slow that its write proves nothing alone. */
+/* An answer so slow that its write alone proves nothing. */
 #define SLOW (S / 12 + 1)
 
 static struct zkr__lease begun_with(struct zkr__lease_terms terms)
 {
     struct zkr__lease l;
-    memset(&l, 0xaa, sizeof(l)); /* what was before does not matter */
+    memset(&l, 0xaa, sizeof(l)); /* the old contents do not matter */
     zkr__lease_begin(&l, &terms, S, OPENED);
     return l;
 }
@@ -24,7 +24,7 @@ static struct zkr__lease begun(void)
     return begun_with((struct zkr__lease_terms){0});
 }
 
-/* Three slow writes from @at on, as early as they may be; when the last is answered. */
+/* Take three slow writes from @at on, each as early as a chain allows. Returns when the last one is answered. */
 static int64_t chain(struct zkr__lease *l, int64_t at)
 {
     zkr__lease_answered(l, at, at + SLOW);
@@ -34,7 +34,7 @@ static int64_t chain(struct zkr__lease *l, int64_t at)
     return b + 2 * SLOW;
 }
 
-/* The creation of a session is a write at the leader: sure for S, less the drift of clocks. */
+/* The creation of a session is a write at the leader: the session is sure for S, less the drift of clocks. */
 ZKT_UNIT_CASE(a_new_session_is_sure_from_its_opening_on)
 {
     struct zkr__lease l = begun();
@@ -44,7 +44,7 @@ ZKT_UNIT_CASE(a_new_session_is_sure_from_its_opening_on)
     assert_false(zkr__lease_alive(&l, l.until));
 }
 
-/* The pause divides the gap, as near to what is wanted as may be; at most the gap. */
+/* The pause is the gap divided by a whole number, as near as possible to the wanted pause, and at most the gap. */
 ZKT_UNIT_CASE(the_pause_is_a_part_of_the_gap)
 {
     static const struct {
@@ -61,7 +61,7 @@ ZKT_UNIT_CASE(the_pause_is_a_part_of_the_gap)
     }
 }
 
-/* A session timeout of nothing is no bound, and no division by it. */
+/* A session timeout of 0 gives no bound, and causes no division by zero. */
 ZKT_UNIT_CASE(no_timeout_has_a_pause_of_nothing)
 {
     const struct zkr__lease_terms terms = {0};
@@ -71,7 +71,7 @@ ZKT_UNIT_CASE(no_timeout_has_a_pause_of_nothing)
     assert_false(zkr__lease_alive(&l, OPENED));
 }
 
-/* Who knows the tick needs no more than half of it between the first two of a chain. */
+/* If the tick is known, the first two writes of a chain need at most half a tick between them. */
 ZKT_UNIT_CASE(a_known_tick_sets_the_gap)
 {
     static const int64_t ticks[] = {S / 10, S / 2, S};
@@ -81,22 +81,22 @@ ZKT_UNIT_CASE(a_known_tick_sets_the_gap)
     }
 }
 
-/* A write that is answered, or a connection with this session timeout; the bound after it, and when to probe. */
+/* An answered write, or a connection with this session timeout. Then the bound after it, and when to probe. */
 struct step {
-    int64_t sent, answered, timeout, until, probe_at; /* 0: not asked */
+    int64_t sent, answered, timeout, until, probe_at; /* 0: not checked */
 };
 
 // clang-format off
 #define PROBED(at, for, bound, probe) {.sent = (at), .answered = (at) + (for), .until = (bound), .probe_at = (probe)}
 #define WRITE(at, for, bound) PROBED(at, for, bound, 0)
 #define CONNECT(ms, bound) {.timeout = (ms), .until = (bound)}
-/* Three slow writes from @at on, as early as they may be. */
+/* Three slow writes from @at on, each as early as a chain allows. */
 #define CHAIN(at, before, after) \
     WRITE(at, SLOW, before), WRITE((at) + SLOW + GAP, SLOW, before), WRITE((at) + 2 * SLOW + GAP, SLOW, after)
 
-/* The bound of the opening alone. */
+/* The bound that the opening alone gives. */
 #define U (OPENED + S - DRIFT)
-/* The writes of a chain, and one that follows them; then what they prove, and what the next handshake does. */
+/* The writes of a chain, and a write that follows them. Then what they prove, and what the next handshake proves. */
 #define A (OPENED + S / 10)
 #define B (A + SLOW + GAP)
 #define C (B + SLOW + GAP)
@@ -112,64 +112,67 @@ static const struct {
     struct zkr__lease_terms terms;
     int64_t gap; /* 0: GAP */
 } stories[] = {
-    /* The margin for clocks that differ in rate is what was asked for. Our clock may be the fast one. */
+    /* The margin for clocks that differ in rate is the requested one. Our clock may be the fast one. */
     {.what = "a margin of 5 %", .terms = {.margin_ppm = 50000}, .gap = GAP + GAP / 20,
      .steps = {WRITE(A, SLOW, OPENED + S - S / 20), WRITE(B + GAP / 20, SLOW, OPENED + S - S / 20),
                WRITE(B + GAP / 20 + SLOW, SLOW, A + S - S / 20)}},
-    /* Without the stopgap one write alone proves nothing, and a chain all the same. */
+    /* Without the stopgap, one write alone proves nothing. A chain still does. */
     {.what = "no stopgap", .terms = {.no_stopgap = true},
      .steps = {WRITE(OPENED + S, 0, U), WRITE(LATER, SLOW, U), WRITE(LATER + SLOW + GAP, SLOW, LATER - DRIFT),
                WRITE(LATER + 2 * SLOW + GAP, SLOW, LATER + S - DRIFT)}},
-    /* One write alone gives its send time + S - S/3 - gap when answered within S/12, else nothing. */
+    /* One write alone gives its send time + S - S/3 - gap if it is answered within S/12, and otherwise nothing. */
     {.what = "one write alone",
      .steps = {WRITE(LATER - SLOW, SLOW, U), WRITE(LATER, S / 12, LATER + S - S / 3 - GAP - DRIFT)}},
-    /* A quick write early in a session adds nothing to what the creation gave. */
+    /* A quick write early in a session adds nothing to the bound of the creation. */
     {.what = "a weaker proof", .steps = {WRITE(A, 0, U)}},
-    /* Three writes in a chain give the first one's send time + S, even if each was slow. */
+    /* Three writes in a chain give the send time of the first one + S, even if each was slow. */
     {.what = "a chain", .steps = {CHAIN(A, U, PROVEN)}},
-    /* Two writes are no chain, and the second must not be sent too early after the first's answer. */
+    /* Two writes are not a chain, and the second write must not be sent too early after the first answer. */
     {.what = "a second that comes too early, so that the next is the second",
      .steps = {WRITE(A, SLOW, U), WRITE(B - 1, SLOW, U), WRITE(B - 1 + SLOW, SLOW, U),
                WRITE(B - 1 + 2 * SLOW, SLOW, PROVEN)}},
-    /* The third must be sent after the second's answer; one that overlaps it does not count. */
+    /* The third write must be sent after the second answer. A write that overlaps it does not count. */
     {.what = "a third that comes too early",
      .steps = {WRITE(A, SLOW, U), WRITE(B, SLOW, U), WRITE(B + SLOW - 1, SLOW + 1, U), WRITE(B + SLOW, SLOW, PROVEN)}},
-    /* The second of a chain is the first of the next: two more writes go on from there. */
+    /* The second write of a chain is the first of the next chain, which two more writes complete. */
     {.what = "a chain that goes on",
      .steps = {CHAIN(A, U, PROVEN), WRITE(C, SLOW, PROVEN), WRITE(C + SLOW, SLOW, B + S - DRIFT)}},
-    /* After a new connection a chain is made of new writes only, but the bound stays. */
+    /* After a new connection, only new writes form a chain, but the bound stays. */
     {.what = "a connection within a chain",
      .steps = {CHAIN(A, U, PROVEN), CONNECT(S, PROVEN), WRITE(END + GAP, SLOW, HANDSHAKE),
                WRITE(END + GAP + SLOW, SLOW, HANDSHAKE), WRITE(END + 2 * S, SLOW, HANDSHAKE),
                WRITE(END + 2 * S + SLOW + GAP, SLOW, END + GAP + SLOW + S - DRIFT),
                WRITE(END + 2 * S + 2 * SLOW + GAP, SLOW, END + 3 * S - DRIFT)}},
-    /* With the first write of a connection the leader has heard of its handshake, which was sent after the last that
-       was answered before it. There may be two connections before any answer. */
+    /* The first write of a connection proves that the leader has received the handshake of that connection. The
+       handshake was sent after the last write that was answered before it. Two connections may begin before any answer.
+       */
     {.what = "the first write of a connection", .terms = {.no_stopgap = true},
      .steps = {WRITE(A, SLOW, U), CONNECT(S, U), CONNECT(2 * S, U), WRITE(LATER, SLOW, PROVEN),
                WRITE(LATER + SLOW, SLOW, PROVEN)}},
-    /* A shorter session timeout counts from the last write of the old connection on, and for all new. */
+    /* A shorter session timeout counts from the last write of the old connection, and for all new writes. */
     {.what = "a shorter timeout", .gap = GAP / 2,
      .steps = {CHAIN(A, U, PROVEN), CONNECT(S / 2, END - SLOW + S / 2 - DRIFT / 2),
                CHAIN(END + S, END - SLOW + S / 2 - DRIFT / 2, END + S + S / 2 - DRIFT / 2)}},
-    /* But the old bound is not exceeded: who answered the handshake may not be the leader any more. */
+    /* The old bound is not exceeded, because the server that answered the handshake may no longer be the leader. */
     {.what = "a slightly shorter timeout", .gap = (S - 1000) / 4 + (S - 1000) / 64,
      .steps = {CHAIN(A, U, PROVEN), CONNECT(S - 1000, PROVEN)}},
-    /* A longer one adds nothing, nor does it slow the pace: the next leader knows what was granted first. */
+    /* A longer timeout adds nothing, and does not slow the probes, because the next leader knows the timeout that was
+       granted first. */
     {.what = "a longer timeout",
      .steps = {CHAIN(A, U, PROVEN), CONNECT(3 * S, PROVEN), WRITE(LATER, SLOW, HANDSHAKE),
                WRITE(LATER + SLOW + GAP, SLOW, HANDSHAKE),
                PROBED(LATER + 2 * SLOW + GAP, SLOW, LATER + S - DRIFT, LATER + 2 * SLOW + GAP + (GAP + 2) / 3)}},
-    /* One that was shorter in between counts to the end: the server that granted it may still speak of us. */
+    /* A shorter timeout in between counts until the end, because the server that granted it may still report our
+       session. */
     {.what = "a timeout that comes back", .gap = GAP / 2,
      .steps = {CONNECT(S / 2, OPENED + S / 2 - DRIFT / 2), CONNECT(S, OPENED + S / 2 - DRIFT / 2),
                CHAIN(LATER, OPENED + S / 2 - DRIFT / 2, LATER + S / 2 - DRIFT / 2)}},
-    /* The first chain after an idle time is completed at once: its last follows the one before. */
+    /* The first chain after an idle time is completed at once: its last write follows the second directly. */
     {.what = "a chain after an idle time",
      .steps = {WRITE(LATER, 0, LATER + S - S / 3 - GAP - DRIFT),
                PROBED(LATER + GAP, SLOW, LATER + S - S / 3 - GAP - DRIFT, LATER + GAP + SLOW),
                PROBED(LATER + GAP + SLOW, 0, LATER + S - DRIFT, LATER + GAP + SLOW + (GAP + 2) / 3)}},
-    /* With less than S/3 left a probe is due sooner, but not more often than every S/32. */
+    /* With less than S/3 left, a probe is due sooner, but at most every S/32. */
     {.what = "little left",
      .steps = {PROBED(LITTLE - SLOW, SLOW, U, LITTLE), PROBED(LITTLE, SLOW, U, LITTLE + S / 32)}},
 };
@@ -207,7 +210,7 @@ ZKT_UNIT_CASE(each_step_leaves_the_bound_that_is_told)
     }
 }
 
-/* With many writes the bound is as good as the gap allows: the first of the chain is the latest. */
+/* With many writes, the bound is as good as the gap allows. */
 ZKT_UNIT_CASE(a_busy_client_has_the_best_bound)
 {
     static const int64_t paces[] = {S / 3000, S / 100, S / 20};
@@ -227,7 +230,7 @@ ZKT_UNIT_CASE(a_busy_client_has_the_best_bound)
     }
 }
 
-/* However many writes a connection has had, the next one is not its first. */
+/* However many writes a connection has had, its next write does not count as its first. */
 ZKT_UNIT_CASE(the_first_write_of_a_connection_comes_once)
 {
     struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
@@ -239,7 +242,7 @@ ZKT_UNIT_CASE(the_first_write_of_a_connection_comes_once)
     assert_int_equal(l.until, bound);
 }
 
-/* When the session is over nothing is sure, and late answers do not change that. */
+/* When the session is over, nothing is sure, and late answers do not change that. */
 ZKT_UNIT_CASE(the_end_of_the_session_ends_the_bound)
 {
     struct zkr__lease l = begun();
@@ -252,7 +255,7 @@ ZKT_UNIT_CASE(the_end_of_the_session_ends_the_bound)
     assert_false(zkr__lease_alive(&l, 0));
 }
 
-/* Whatever is answered in whatever order, the bound never goes back, nor beyond a send time + S. */
+/* For any answers in any order, the bound never decreases, and never exceeds a send time + S. */
 ZKT_UNIT_CASE(the_bound_never_decreases)
 {
     uint64_t seed = 3;
@@ -278,7 +281,7 @@ ZKT_UNIT_CASE(the_bound_never_decreases)
 
 /* --- when to probe --- */
 
-/* At once without a write to go by, then one pause after each other. */
+/* Without an earlier write, a probe is due at once. Then one probe follows after each pause. */
 ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
 {
     const int64_t delay = S / 100;
@@ -287,7 +290,7 @@ ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
     int64_t at = OPENED + S / 100;
     for (int i = 0; i < 20; i++) {
         zkr__lease_answered(&l, at, at + delay);
-        /* Each third is the second of a chain, and waits for that. */
+        /* Each third write is the second of a chain, and waits for the answer. */
         int64_t wait = i % 3 == 2 ? delay : 0;
         ZKT_IN_RANGE(zkr__lease_probe_at(&l) - at - l.pause - wait + 2, 0, 4);
         at = zkr__lease_probe_at(&l);
@@ -296,7 +299,8 @@ ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
     assert_true(zkr__lease_probe_at(&l) <= at);
 }
 
-/* Probe as told, each answered after @delay: the least ever left, and writes per S. */
+/* Probes on schedule, each probe answered after @delay. Returns the least time that was ever left, and the writes per S
+   in @rate. */
 static int64_t least_left(int64_t pause, int64_t delay, int64_t *rate)
 {
     enum { TIMEOUTS = 50 };
@@ -307,7 +311,7 @@ static int64_t least_left(int64_t pause, int64_t delay, int64_t *rate)
     while (now < OPENED + TIMEOUTS * S) {
         int64_t at = zkr__lease_probe_at(&l);
         now = at > now ? at : now;
-        now += delay; /* before the answer there is least left */
+        now += delay; /* just before the answer, the least time is left */
         least = l.until - now < least ? l.until - now : least;
         zkr__lease_answered(&l, now - delay, now);
         writes++;
@@ -316,7 +320,7 @@ static int64_t least_left(int64_t pause, int64_t delay, int64_t *rate)
     return least;
 }
 
-/* Probes on schedule keep the bound well ahead: what client.h and zkr go by. */
+/* Probes on schedule keep the bound well ahead, as client.h and zkr assume. */
 ZKT_UNIT_CASE(probing_on_schedule_keeps_the_bound_ahead)
 {
     static const struct {
@@ -339,17 +343,17 @@ ZKT_UNIT_CASE(probing_on_schedule_keeps_the_bound_ahead)
 
 /* --- servers that are slow --- */
 
-/* The present run: how long each answer took, in parts of the longest; and what is asked of it. */
+/* The present run: how long each answer took, in halves of the longest time, and what the test requires. */
 struct slow_run {
     const char *what;
-    int64_t longest,
-        least; /* least: left before each answer, but for those before the first chain */
+    int64_t longest, least; /* left before each answer, except before the first chain */
     char took[16];
 };
 
 enum { SLOW_WRITES = 10 };
 
-/* All ways in which the writes from the next on may be answered: at once, in half of the time, as late as may be. */
+/* Try all ways in which the remaining writes may be answered: at once, after half of the longest time, or after all of
+   it. */
 // NOLINTNEXTLINE(misc-no-recursion): as deep as there are writes
 static void answer_next(struct slow_run *r,
                         const struct zkr__lease *before,
@@ -373,7 +377,7 @@ static void answer_next(struct slow_run *r,
     }
 }
 
-/* Of a client that has not written anything for long. Each answer takes at most that part of S. */
+/* A client has not written anything for long. Each answer takes at most the given part of S. */
 ZKT_UNIT_CASE(answers_that_take_an_eighth_keep_the_bound_ahead)
 {
     static const struct {
@@ -399,7 +403,8 @@ ZKT_UNIT_CASE(answers_that_take_an_eighth_keep_the_bound_ahead)
     }
 }
 
-/* A hold begins when more can be proved in time: at once by one write if answers are quick, else by a chain. */
+/* A hold can begin if the bound can be extended in time: by one write at once if answers are quick, otherwise by a
+   chain. */
 ZKT_UNIT_CASE(a_bound_lasts_that_can_be_renewed_in_time)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lines of libzookeeper are passed on. */
+/* Which lines of libzookeeper pass to the application's log. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool passes(struct zkr__echo *e, unsigned connected, const char *text)
     return zkr__echo_passes(e, connected, line, now * ZKR__MS);
 }
 
-/* One line for each change, then one a minute; and all anew after a connection. */
+/* Each distinct line passes at once. Of repeated lines, one passes per minute. After each connection, all are new again. */
 ZKT_UNIT_CASE(what_is_said_again_passes_once_a_minute)
 {
     static const char *const texts[] = {"ERROR@f@1: 10.0.0.1:2181 refused",
@@ -44,7 +44,7 @@ ZKT_UNIT_CASE(what_is_said_again_passes_once_a_minute)
     }
 }
 
-/* How long something took is no news, and there is no end of news. */
+/* Lines that differ only in a duration are not distinct. Only the first ZKR__ECHOES distinct lines pass at once. */
 ZKT_UNIT_CASE(numbers_that_go_on_are_no_news)
 {
     struct zkr__echo e = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes of other programs, by their names. */
+/* Nodes of other programs are recognised by their names. */
 #include <string.h>
 
 #include "queue/makers.h"
@@ -35,13 +35,13 @@ static const struct {
     {"member_host-1_s123_" N, "DistributedLog", ZKR__IGNORES, true, true},
     {"zlock#" UUID "#" N, "Accumulo", ZKR__IGNORES, true, false},
     {UUID ":host:47500|" N, "Ignite", ZKR__IGNORES, false, true},
-    /* Names that only look like these. */
+    /* Names that only look similar. */
     {"lock-7f-" N, NULL, 0, false, false},
     {"lock-" HEX "g-" N, NULL, 0, false, false},
     {"zlock#7#" N, NULL, 0, false, false},
     {"xle_" N, NULL, 0, false, false},
     {UUID "-n_" N, NULL, 0, false,
-     false}, /* of ZooKeeper's own recipe of an election */
+     false}, /* of the election recipe of ZooKeeper itself */
     {"12345678-n_" N, NULL, 0, false, false},
     {"R_x" N, NULL, 0, false, false},
     {"1" N, NULL, 0, false, false},
@@ -68,7 +68,8 @@ ZKT_UNIT_CASE(a_maker_is_known_by_its_names)
     }
 }
 
-/* Nodes of Curator's recipes and ours, whoever makes them: go-zookeeper writes other ids, curator-go none. */
+/* Nodes of Curator's recipes and of ours have no maker, whichever program creates them: go-zookeeper writes other ids,
+   and curator-go none. */
 ZKT_UNIT_CASE(nodes_of_our_own_recipes_have_no_maker)
 {
     static const char *const ours[] = {

@@ -2,7 +2,7 @@
 /* Allocation. */
 #include "unit.h"
 
-/* Memory is zeroed, also where other bytes were before. */
+/* Memory is zeroed, even if it contained other bytes before. */
 ZKT_UNIT_CASE(memory_is_zeroed)
 {
     static const char zeros[64];
@@ -15,7 +15,7 @@ ZKT_UNIT_CASE(memory_is_zeroed)
     }
 }
 
-/* A copy holds the bytes, zeros among them, and a zero behind. */
+/* A copy contains all bytes, zeros among them, and a zero behind them. */
 ZKT_UNIT_CASE(a_copy_ends_with_a_zero)
 {
     char *p = zkr__mem_copy("a\0b", 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of nodes: how ours are made, and what is read from those of all recipes. */
+/* Names of nodes: how our own are made, and what is parsed from the names of all recipes. */
 #include <stdlib.h>
 
 #include "queue/names.h"
@@ -10,7 +10,7 @@
 
 /* --- making --- */
 
-/* A name is Curator's, byte for byte, and the longest fits with its number into the room it asks for. */
+/* A name equals Curator's byte for byte. The longest name fits with its number into ZKR__NAME_ROOM. */
 ZKT_UNIT_CASE(a_name_is_made_as_curator_makes_it)
 {
     static const char *const wanted[] = {
@@ -21,7 +21,7 @@ ZKT_UNIT_CASE(a_name_is_made_as_curator_makes_it)
         [ZKR__NAME_LEASE] = "_c_" UUID "-lease-",
     };
     assert_int_equal(ZKT_COUNT(wanted), ZKR__NAME_OTHER);
-    /* What a search looks for is how each of them starts. */
+    /* A search looks for this beginning of each name. */
     assert_int_equal(strlen("_c_" UUID "-"), ZKR__PROTECTED_LEN);
     for (size_t kind = 0; kind < ZKT_COUNT(wanted); kind++) {
         char out[ZKR__NAME_ROOM + 1];
@@ -33,7 +33,7 @@ ZKT_UNIT_CASE(a_name_is_made_as_curator_makes_it)
     }
 }
 
-/* Each number that a server can give comes back from the name it makes of ours, with the recipe. */
+/* From a name with any number that a server can append, the parser returns the number and the recipe. */
 ZKT_UNIT_CASE(a_made_name_is_read_again)
 {
     static const int64_t numbers[] = {
@@ -83,7 +83,7 @@ static const struct {
     {"x-12--0000000005", ZKR__NAME_OTHER, -5},
     {"-0000000005", ZKR__NAME_OTHER, -5},
     {"lock-9999999999", ZKR__NAME_LOCK, 9999999999},
-    /* and beyond them */
+    /* beyond the ends of the count */
     {"x-12-2147483649", ZKR__NAME_OTHER, 2147483649},
     {"x-12--2147483649", ZKR__NAME_OTHER, 2147483649},
     {"job-2512312359", ZKR__NAME_OTHER, 2512312359},
@@ -94,14 +94,14 @@ static const struct {
     {"lock-0000000001-lock-0000000002", ZKR__NAME_LOCK, 2},
     {"lock-lock-lock-0000000003", ZKR__NAME_LOCK, 3},
     {"aaa0000000004", ZKR__NAME_OTHER, 4},
-    /* the prefix by chance: what ends like a contender counts as one */
+    /* a prefix by chance: a child that ends like a contender counts as one */
     {"my-lock-x-0000000048", ZKR__NAME_OTHER, 48},
     {"lock-00000000001", ZKR__NAME_OTHER, 1},
     {"lock--00000000001", ZKR__NAME_OTHER, 1},
     {"lock---0000000001", ZKR__NAME_OTHER, -1},
-    /* the last ten of more digits are the number */
+    /* of more than ten digits, the last ten are the number */
     {"x-10000000012", ZKR__NAME_OTHER, 12},
-    /* of other recipes of ours, and next to a sign */
+    /* other recipes of ours, and a prefix next to a sign */
     {"_c_" UUID "-__READ__0000000007", ZKR__NAME_READ, 7},
     {"_c_" UUID "-lease-0000000008", ZKR__NAME_LEASE, 8},
     {"_c_" UUID "-__READ__-0000000007", ZKR__NAME_READ, -7},
@@ -109,7 +109,7 @@ static const struct {
     {"LOCK-0000000007", ZKR__NAME_OTHER, 7},
 };
 
-/* The number of every known kind of child is read, and its recipe. */
+/* The parser returns the number and the recipe of every known kind of child. */
 ZKT_UNIT_CASE(a_sequence_is_read_from_the_names_of_all_recipes)
 {
     for (size_t i = 0; i < ZKT_COUNT(names); i++) {
@@ -123,7 +123,7 @@ ZKT_UNIT_CASE(a_sequence_is_read_from_the_names_of_all_recipes)
     }
 }
 
-/* Nothing else is taken for a number. */
+/* No other name is parsed as a number. */
 ZKT_UNIT_CASE(what_has_no_number_is_no_contender)
 {
     static const char *const others[] = {
@@ -152,7 +152,7 @@ ZKT_UNIT_CASE(what_has_no_number_is_no_contender)
     }
 }
 
-/* What was asked for, its number, and no more. */
+/* The created node must have the requested name, a number, and nothing else. */
 ZKT_UNIT_CASE(a_node_has_the_name_that_was_asked_for)
 {
     static const char mine[] = "_c_01234567-89ab-4def-8123-456789abcde0-__WRIT__";
@@ -182,7 +182,8 @@ ZKT_UNIT_CASE(a_node_has_the_name_that_was_asked_for)
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
         int64_t sequence = 0;
-        char *tight = strdup(rows[i].name); /* a sanitizer sees each step beyond it */
+        /* A sanitizer reports each read beyond the end. */
+        char *tight = strdup(rows[i].name);
         assert_non_null(tight);
         assert_int_equal(zkr__name_grew(tight, mine, ZKR__NAME_WRITE, &sequence),
                          rows[i].writer);
@@ -197,7 +198,7 @@ ZKT_UNIT_CASE(a_node_has_the_name_that_was_asked_for)
 #undef MINE
 }
 
-/* A node is protected by a GUID in front of a name of its own kind. */
+/* A protected name has a GUID in front of a name of its own kind. */
 ZKT_UNIT_CASE(a_protected_name_has_a_guid_and_its_kind)
 {
 #define GUID "_c_01234567-89ab-4def-8123-456789abcde0-"

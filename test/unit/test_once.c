@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record of zkr once: which paths can have one, and whether a command is due. */
+/* The record of zkr once: which paths can have a record, and whether a command is due. */
 #include "once_record.h"
 #include "unit.h"
 
@@ -12,7 +12,7 @@ static const char *fault_of(const char *data, size_t length, const char *number)
     return once_record_fault(data, length, node);
 }
 
-/* An empty path can have a record if our node is the first below it, and a path with a record keeps it. */
+/* An empty path can have a record if our node is the first below it. A path with a record keeps it. */
 ZKT_UNIT_CASE(a_path_that_nobody_else_used_can_have_a_record)
 {
     static const char record[] = "zkr once\nasked_ms=7\ntoken=9\n";
@@ -33,7 +33,8 @@ ZKT_UNIT_CASE(a_path_of_others_cannot)
     assert_string_equal(once_record_fault("", 0, "/p/0000000000"), used);
     assert_string_equal(fault_of("other", 5, "0000000000"), data);
     assert_string_equal(fault_of("zkr once", 8, "0000000000"), data);
-    assert_string_equal(fault_of("", 3, "0000000000"), data); /* begins with a 0 byte */
+    /* The data begin with a zero byte. */
+    assert_string_equal(fault_of("", 3, "0000000000"), data);
 }
 
 static enum once_due due(int64_t last_ms, int64_t asked_ms, int64_t every_ms)
@@ -57,7 +58,7 @@ ZKT_UNIT_CASE(without_a_success_it_is_due)
                      ONCE_DUE);
 }
 
-/* A tenth of the period is to spare. */
+/* The command is due a tenth of the period early. */
 ZKT_UNIT_CASE(it_is_due_after_nine_tenths_of_the_period)
 {
     enum { NOW = 1000000 };
@@ -69,7 +70,7 @@ ZKT_UNIT_CASE(it_is_due_after_nine_tenths_of_the_period)
     assert_int_equal(due(NOW - 1, NOW, 1), ONCE_DUE);
 }
 
-/* A record of the future holds for a period; a later one comes from a wrong clock. */
+/* A record from the future counts for one period. A later record comes from a wrong clock. */
 ZKT_UNIT_CASE(a_record_of_the_future_counts_for_a_period)
 {
     enum { NOW = 1000000 };

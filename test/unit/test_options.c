@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Size-tagged option structs between callers and libraries of different age. */
+/* Size-tagged option structs between callers and libraries of different versions. */
 #include <zkr/zkr.h>
 
 #include "base/options.h"
@@ -20,7 +20,7 @@ struct newer {
     int64_t a, b, c;
 };
 
-/* No options are all defaults, whatever was in the struct before. */
+/* NULL options give all defaults, whatever the struct contained before. */
 ZKT_UNIT_CASE(no_options_are_all_defaults)
 {
     struct newer to = {9, 9, 9, 9};
@@ -30,7 +30,7 @@ ZKT_UNIT_CASE(no_options_are_all_defaults)
     assert_int_equal(to.c, 0);
 }
 
-/* A caller of the same age is copied whole. */
+/* All options of a caller of the same version are copied. */
 ZKT_UNIT_CASE(options_of_the_same_age_are_copied)
 {
     const struct newer from = {sizeof(from), 1, 2, 3};
@@ -39,7 +39,7 @@ ZKT_UNIT_CASE(options_of_the_same_age_are_copied)
     assert_memory_equal(&to, &from, sizeof(to));
 }
 
-/* What an older caller does not know is zero, and nothing behind its struct is read. */
+/* Options that an older caller does not know are zero, and nothing behind its struct is read. */
 ZKT_UNIT_CASE(an_older_caller_gets_defaults_for_what_it_does_not_know)
 {
     const struct {
@@ -56,22 +56,22 @@ ZKT_UNIT_CASE(an_older_caller_gets_defaults_for_what_it_does_not_know)
     assert_int_equal(to.a, 0);
 }
 
-/* A newer caller is fine as long as it sets nothing that is unknown here. */
+/* A newer caller is accepted unless it sets an option that this library does not know. */
 ZKT_UNIT_CASE(a_newer_caller_may_not_set_what_is_unknown)
 {
     struct newer from = {sizeof(from), 5, 0, 0};
     struct older to;
     ZKT_MUST(zkr__options_take(&to, sizeof(to), &from, "x"));
     assert_int_equal(to.a, 5);
-    from.c = INT64_C(1) << 56; /* the last byte of all */
+    from.c = INT64_C(1) << 56; /* the last byte of the struct */
     ZKT_RC(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
     assert_non_null(strstr(zkr_last_error()->message, "mutex: an option is set"));
     from.c = 0;
-    from.b = 1; /* the first one unknown */
+    from.b = 1; /* the first unknown option */
     ZKT_RC(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
 }
 
-/* A size that no struct of ours can have is refused, with a hint, and gives no options. */
+/* An impossible size is refused, with a hint, and gives no options. */
 ZKT_UNIT_CASE(an_absurd_size_is_refused)
 {
     static const size_t sizes[] = {0, 1, 7, 9, 33, 4095, 4104, SIZE_MAX, SIZE_MAX - 7};
@@ -95,8 +95,8 @@ ZKT_UNIT_CASE(the_init_macros_set_the_size_alone)
     assert_memory_equal(&mutex, &mutex_wanted, sizeof(mutex));
 }
 
-/* Counters go the other way: a shorter struct is filled as far as it goes, and nothing behind it is written; of a
- * longer one the rest is zero. */
+/* Counters are copied in the other direction: a shorter struct is filled as far as it goes, and nothing behind it is
+ * written. The rest of a longer struct is zeroed. */
 ZKT_UNIT_CASE(counters_fit_in_what_the_caller_has)
 {
     enum { GUARD = 0x5a, MORE = 64 };
@@ -117,6 +117,6 @@ ZKT_UNIT_CASE(counters_fit_in_what_the_caller_has)
         assert_memory_equal(out, longest, size);
         assert_int_equal(out[size], GUARD);
     }
-    memset(&c->stats, 0, sizeof(c->stats)); /* these were no counts */
+    memset(&c->stats, 0, sizeof(c->stats)); /* these values were not real counts */
     ZKT_MUST(zkr_client_close(c));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user wrote: numbers, times and signals. */
+/* Parsing of user input: numbers, times and signals. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ ZKT_UNIT_CASE(an_integer_has_digits_alone_and_two_bounds)
     }
 }
 
-/* What is less than a millisecond counts as one. */
+/* A positive time below a millisecond counts as one millisecond. */
 ZKT_UNIT_CASE(seconds_are_rounded_up)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths. */
+/* Checks and operations on paths. */
 #include <stdlib.h>
 
 #include "base/path.h"
@@ -7,7 +7,7 @@
 
 enum { PATH_LIMIT = 1047552 };
 
-/* Each kind of bad path is refused with its own reason, good ones pass. */
+/* Each kind of bad path is refused with its own reason. Good paths pass. */
 ZKT_UNIT_CASE(a_path_is_judged_as_a_server_would)
 {
     static const char relative[] = "must start with /";
@@ -76,7 +76,7 @@ ZKT_UNIT_CASE(a_path_is_judged_as_a_server_would)
     }
 }
 
-/* A path may have what fits into a server's packet and not one byte more. */
+/* A path may fill a server's packet, and not one byte more. */
 ZKT_UNIT_CASE(a_path_may_be_long_but_not_too_long)
 {
     static char path[PATH_LIMIT + 2];
@@ -89,7 +89,7 @@ ZKT_UNIT_CASE(a_path_may_be_long_but_not_too_long)
     assert_string_equal(zkr__path_fault(path), "is longer than 1047552 bytes");
 }
 
-/* Joining puts one slash between, and needs memory. */
+/* A join puts one slash between its parts, and needs memory. */
 ZKT_UNIT_CASE(join_puts_a_slash_between)
 {
     char *path = zkr__path_join("/locks/a", "lock-0000000001");
@@ -103,7 +103,7 @@ ZKT_UNIT_CASE(join_puts_a_slash_between)
     zkt_allow_allocations(-1);
 }
 
-/* The name is what follows the last slash, or all of it. */
+/* The name is the part behind the last slash. Without a slash, it is the whole text. */
 ZKT_UNIT_CASE(the_name_follows_the_last_slash)
 {
     assert_string_equal(zkr__path_name("/locks/a/b"), "b");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things found by their path, from none to many and back. */
+/* A table that finds entries by path, from none to many entries and back. */
 #include <stdio.h>
 
 #include "base/path_table.h"
@@ -28,7 +28,7 @@ static void add(int i)
     assert_true(zkr__path_table_add(&table, &things[i].entry, things[i].path));
 }
 
-/* Found is what was added; @there tells how many of the first are. */
+/* Check that the table finds exactly the things @from to @to - 1. */
 static void check(int from, int to)
 {
     for (int i = 0; i < MANY; i++) {
@@ -65,7 +65,7 @@ ZKT_UNIT_CASE(each_is_found_while_it_is_there)
     check(0, 0);
 }
 
-/* The last comes first and goes first, too; what went can come again. */
+/* The last thing may be added first and removed first, and a removed thing may be added again. */
 ZKT_UNIT_CASE(any_order_will_do)
 {
     name_all();
@@ -85,7 +85,7 @@ ZKT_UNIT_CASE(any_order_will_do)
     check(0, 0);
 }
 
-/* The first needs memory. The others get along without more. */
+/* Only the first entry needs memory. The next entries need no more if memory is short. */
 ZKT_UNIT_CASE(only_the_first_needs_memory)
 {
     name_all();

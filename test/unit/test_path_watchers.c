@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is notified of what happens to a path, while those concerned come and go. */
+/* Which watchers are notified of an event of a path, while watchers come and go. */
 #include "queue/engine_state.h"
 #include "unit.h"
 
@@ -9,11 +9,11 @@ struct watcher {
     struct zkr__path_watcher base;
     int told;
     enum zkr__node_event last;
-    /* What it does when it is notified. */
+    /* Actions when the watcher is notified. */
     const char *moves_to;  /* "" = nowhere */
-    struct watcher *takes; /* along, to nowhere */
-    struct watcher *calls; /* to the path */
-    const char *event_at;  /* another event, once */
+    struct watcher *takes; /* this watcher stops watching */
+    struct watcher *calls; /* this watcher begins to watch the same path */
+    const char *event_at;  /* the path of another event, which occurs once */
 };
 
 static struct zkr__path_table all;
@@ -57,12 +57,12 @@ static void watch_all(struct watcher *w, const char *path)
     }
 }
 
-/* All are gone, and nothing of the table stays. */
+/* End all watches, and check that the table is empty. */
 static void end(struct watcher *w)
 {
     for (int i = 0; i < SOME; i++) {
         zkr__path_unwatch(&all, &w[i].base);
-        zkr__path_unwatch(&all, &w[i].base); /* a no-op */
+        zkr__path_unwatch(&all, &w[i].base); /* no effect */
         assert_null(zkr__path_watched(&w[i].base));
     }
     assert_int_equal(all.count, 0);
@@ -78,7 +78,8 @@ static int told(const struct watcher *w)
     return sum;
 }
 
-/* Each who watches the path is notified once, of what it was, and watches on; others are not. */
+/* Each watcher of the path is notified once, with the event, and continues to watch. Other watchers are not notified.
+   */
 ZKT_UNIT_CASE(all_who_watch_a_path_are_notified)
 {
     struct watcher w[SOME] = {{.told = 0}};
@@ -99,7 +100,7 @@ ZKT_UNIT_CASE(all_who_watch_a_path_are_notified)
     end(w);
 }
 
-/* A watcher watches one path: the last. */
+/* A watcher watches one path: the last one it was given. */
 ZKT_UNIT_CASE(a_watcher_watches_one_path)
 {
     struct watcher w[SOME] = {{.told = 0}};
@@ -113,7 +114,7 @@ ZKT_UNIT_CASE(a_watcher_watches_one_path)
     end(w);
 }
 
-/* Notified, they leave, or go elsewhere: everybody else hears of it all the same. */
+/* Watchers that stop or move when they are notified do not keep the others from being notified. */
 ZKT_UNIT_CASE(watchers_may_leave_while_they_are_notified)
 {
     static const char *const ways[] = {"", "/b", "/a", NULL};
@@ -133,7 +134,8 @@ ZKT_UNIT_CASE(watchers_may_leave_while_they_are_notified)
     }
 }
 
-/* One takes another along: if that one's turn had not come it is not notified any more, and all others are. */
+/* One watcher ends the watch of another. If the other was not notified yet, it is not notified any more. All others
+   are. */
 ZKT_UNIT_CASE(a_watcher_may_take_another_along)
 {
     for (int i = 0; i < SOME * SOME; i++) {
@@ -150,7 +152,7 @@ ZKT_UNIT_CASE(a_watcher_may_take_another_along)
     }
 }
 
-/* Who comes while others are notified came after the event: it is not for them. */
+/* A watcher that begins to watch while others are notified gets no notification of that event, which is older. */
 ZKT_UNIT_CASE(a_watcher_that_comes_is_not_notified)
 {
     struct watcher w[SOME] = {{.told = 0}};
@@ -168,7 +170,7 @@ ZKT_UNIT_CASE(a_watcher_that_comes_is_not_notified)
     end(w);
 }
 
-/* The last one leaves and others come in its turn: the path is kept for them. */
+/* The last watcher of a path leaves while another one begins: the path is kept. */
 ZKT_UNIT_CASE(a_path_is_kept_while_its_watchers_change)
 {
     struct watcher w[SOME] = {{.told = 0}};
@@ -185,7 +187,8 @@ ZKT_UNIT_CASE(a_path_is_kept_while_its_watchers_change)
     end(w);
 }
 
-/* An event in the middle of an event, of this path or another: all are notified, at most once of each. */
+/* During an event, another event of this or another path may occur: each watcher is notified at most once of each
+   event. */
 ZKT_UNIT_CASE(events_may_nest)
 {
     for (int who = 0; who < SOME; who++) {
@@ -206,7 +209,7 @@ ZKT_UNIT_CASE(events_may_nest)
     }
 }
 
-/* Without memory nothing is watched, also not what was watched before. */
+/* Without memory, a watch cannot be set, and the watcher's earlier watch is gone, too. */
 ZKT_UNIT_CASE(a_watch_needs_memory)
 {
     struct watcher w[SOME] = {{.told = 0}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds permits, as far as the nodes of a semaphore tell. */
+/* Which permits are held, as far as the nodes of a semaphore show. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 
 enum { LEASES_MAX = 6 };
 
-/* Each lease as session, token and maximum: "a7/2" is of session a; no maximum: not told. Then who is first at the gate. */
+/* Each lease is written as session, token and maximum: "a7/2" belongs to session a. A lease without a maximum has none
+   in its data. Then the first node at the gate. */
 struct row {
     const char *leases[LEASES_MAX + 1];
     const char *gate;
@@ -50,7 +51,7 @@ static void expect(const struct row *row)
     zkr__contender_drop(&gate);
 }
 
-/* All up to the maximum with which they were made. */
+/* Leases are held up to the maximum with which they were created. */
 ZKT_UNIT_CASE(permits_are_held_but_for_those_waited_for)
 {
     static const struct row rows[] = {
@@ -61,17 +62,18 @@ ZKT_UNIT_CASE(permits_are_held_but_for_those_waited_for)
         {{"a1/2", "b2/2"}, "b1", 2, 2}, /* granted, and about to leave the gate */
         {{"a1/2", "b2/2"}, "c3", 2, 2},
         {{"a1/2", "b2/2", "c4/2"}, "c3", 2, 2},
-        {{"a1/2", "b4/2", "b4/2"}, "b3", 1, 2}, /* all or none */
+        {{"a1/2", "b4/2", "b4/2"}, "b3", 1, 2}, /* the group gets all permits or none */
         {{"a1/3", "a1/3", "a1/3"}, NULL, 3, 3},
         {{"a1/3", "a1/3", "b4/1"}, "b3", 2, 1}, /* the maximum was lowered */
         {{"a1/3", "a1/3", "b2/1"}, NULL, 2, 1},
-        {{"a1/1", "b2/1", "c3/1"}, "b4", 1, 1}, /* several wait with leases */
-        {{"a1/1", "b2/2"}, NULL, 2, 2},         /* the maximum was raised */
-        {{"a1", "b4"}, "b3", 1, 0},             /* of Curator */
+        /* Several contenders wait with leases. */
+        {{"a1/1", "b2/1", "c3/1"}, "b4", 1, 1},
+        {{"a1/1", "b2/2"}, NULL, 2, 2}, /* the maximum was raised */
+        {{"a1", "b4"}, "b3", 1, 0},     /* leases of Curator */
         {{"a1", "b2"}, "c3", 2, 0},
-        {{"a1", "a4"}, "a3", 1, 0}, /* one session does both */
+        {{"a1", "a4"}, "a3", 1, 0}, /* one session both holds and waits */
         {{"a1", "a2"}, "a3", 2, 0},
-        {{"-1", "-2"}, "-1", 2, 0}, /* made by hand */
+        {{"-1", "-2"}, "-1", 2, 0}, /* nodes without a session */
         {{"a1/2", "b2"}, NULL, 2, 2},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

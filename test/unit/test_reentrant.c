@@ -9,7 +9,7 @@ enum { THREADS = 8, MANY = 200 };
 
 static struct zkr__holder *table;
 static pthread_mutex_t table_lock =
-    PTHREAD_MUTEX_INITIALIZER; /* in place of the client's */
+    PTHREAD_MUTEX_INITIALIZER; /* in place of the client's lock */
 
 static bool enter(struct zkr__holder *holder)
 {
@@ -34,7 +34,7 @@ static void leave(struct zkr__holder *holder)
     (void)pthread_mutex_unlock(&table_lock);
 }
 
-/* What a lock does when a thread ends with it. */
+/* What the lock does when a thread ends while it holds the lock. */
 static void at_exit(struct zkr__exit_hook *hook)
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(hook, struct zkr__holder, hook);
@@ -42,7 +42,7 @@ static void at_exit(struct zkr__exit_hook *hook)
     leave(holder);
 }
 
-/* A thread finds its own entry until it takes it out, and may enter again. */
+/* A thread finds its own entry until it removes the entry. It may then enter again. */
 ZKT_UNIT_CASE(a_thread_finds_its_own_entry)
 {
     struct zkr__holder holder = {.hook = {.at_exit = at_exit}};
@@ -72,7 +72,7 @@ static void *hold_and_leave(void *arg)
     return NULL;
 }
 
-/* Threads see their own entries only, however many hold. */
+/* A thread finds only its own entry, however many threads hold. */
 ZKT_UNIT_CASE(a_thread_sees_no_entry_of_another)
 {
     pthread_t threads[THREADS];
@@ -97,7 +97,7 @@ static void *hold_to_the_end(void *arg)
     return enter(arg) ? arg : NULL;
 }
 
-/* A thread that ends while it holds is taken out, and at_exit() told; others stay. */
+/* When a thread ends while it holds, its entry is removed and at_exit() is called. Other entries stay. */
 ZKT_UNIT_CASE(the_end_of_a_thread_takes_its_entry_out)
 {
     pthread_t thread;
@@ -115,7 +115,7 @@ ZKT_UNIT_CASE(the_end_of_a_thread_takes_its_entry_out)
     assert_int_equal(mine.depth, 1);
 }
 
-/* When memory runs out nothing is entered, no hook is left, and a later try succeeds. */
+/* Without memory, no entry is added and no hook is left. A later attempt succeeds. */
 ZKT_UNIT_CASE(an_entry_needs_memory)
 {
     struct zkr__holder holder = {.hook = {.at_exit = at_exit}};

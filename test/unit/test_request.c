@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that are not sent, and those whose answers come when nobody waits for them any more. */
+/* Requests that are not sent, and requests whose answers arrive when no thread waits for them any more. */
 #include <pthread.h>
 #include <time.h>
 
@@ -10,18 +10,18 @@
 #include "session/session.h"
 #include "unit.h"
 
-/* A door that keeps what it is given. */
+/* A fake connection that records what it is given. */
 static struct {
     struct zkr__handle_owner *owner;
     struct zkr__asker *asker;
     int closed, submitted, lists;
-    int refusal; /* ZooKeeper's code, 0 = take it */
+    int refusal; /* ZooKeeper's code; 0 = accept the request */
     int opened;
     const struct zkr__answer
-        *at_close; /* to the last request, as the handle is closed */
+        *at_close; /* the answer to the last request while the handle is closed */
     bool has_tap;
-    bool
-        confirms; /* the tap reads what looks like the answer to the end of the session */
+    /* The tap reads bytes that look like the answer to the end of the session. */
+    bool confirms;
 } door;
 
 static void *open_kept(const struct zkr__open_args *args)
@@ -92,7 +92,7 @@ static const struct zkr__door kept = {
     .boot = zkr__clock_boot,
 };
 
-/* What came, in order. */
+/* The answers, in the order of their arrival. */
 static struct {
     size_t count;
     int last;
@@ -135,7 +135,8 @@ static void ask(zkr_client *c, unsigned tag)
     zkr__lock(c);
     size_t before = answers.count;
     zkr__submit(c, &op, note_answer, NULL, tag);
-    assert_int_equal(answers.count, before); /* never from inside the call */
+    /* An answer never arrives inside the call. */
+    assert_int_equal(answers.count, before);
     zkr__unlock(c);
 }
 
@@ -152,8 +153,8 @@ static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS, .zk_rc = -4},
                                 dropped = {.code = ZKR_ECONNLOSS, .zk_rc = -116};
 
 /*
- * A delete has no answer when the client ends its session. @at_close: its answer, as the handle is closed. @confirms: then
- * the tap reads what looks like the answer to the end.
+ * A client ends its session while a delete has no answer. @at_close is the answer to the delete while the handle is
+ * closed. With @confirms, the tap then reads bytes that look like the answer to the end of the session.
  */
 static zkr_client *ending_client(const struct zkr__answer *at_close, bool confirms)
 {
@@ -178,7 +179,7 @@ static void end(zkr_client *c)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* The connection was given up just before the close: no end was sent, whatever the tap reads. */
+/* The client gave up the connection just before the close. No end of the session was sent, whatever the tap reads. */
 ZKT_UNIT_CASE(an_end_that_was_not_sent_is_not_confirmed)
 {
     zkr_client *c = ending_client(&dropped, true);
@@ -191,7 +192,7 @@ ZKT_UNIT_CASE(an_end_that_was_not_sent_is_not_confirmed)
     end(c);
 }
 
-/* The first try to end the session again comes at once, the next after a pause. */
+/* The first new attempt to end the session follows at once, the next one after a pause. */
 ZKT_UNIT_CASE(an_end_without_an_answer_is_sent_again_with_pauses)
 {
     zkr_client *c = ending_client(&dropped, false);
@@ -207,7 +208,7 @@ ZKT_UNIT_CASE(an_end_without_an_answer_is_sent_again_with_pauses)
     end(c);
 }
 
-/* A turn finds out that no delete is pending any more; the next one ends the session. */
+/* One turn notices that no delete is pending any more. The next turn ends the session. */
 ZKT_UNIT_CASE(the_last_delete_wakes_the_service)
 {
     zkr_client *c = connected_client();
@@ -222,7 +223,8 @@ ZKT_UNIT_CASE(the_last_delete_wakes_the_service)
     end(c);
 }
 
-/* A server list may be given to a handle between its connection and the news of it; then nothing goes down in between. */
+/* A handle may get a new server list between its connection and the event of that connection. It then comes
+   up a second time, without having gone down. */
 ZKT_UNIT_CASE(a_handle_comes_up_twice)
 {
     zkr_client *c = connected_client();
@@ -233,13 +235,13 @@ ZKT_UNIT_CASE(a_handle_comes_up_twice)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* What is asked without a connection is answered by the next turn, in order, and counts for nothing. */
+/* A request without a connection is answered by the next turn, in order, and is not counted. */
 ZKT_UNIT_CASE(what_was_not_sent_is_answered_by_the_next_turn)
 {
     zkr_client *c = open_client();
     ask(c, 7);
     ask(c, 8);
-    assert_true(c->service_at <= zkr__clock_now()); /* it is woken */
+    assert_true(c->service_at <= zkr__clock_now()); /* the service is woken */
     turn(c);
     assert_int_equal(answers.count, 2);
     ZKT_RC(answers.last, ZKR_ECONNLOSS);
@@ -253,7 +255,8 @@ ZKT_UNIT_CASE(what_was_not_sent_is_answered_by_the_next_turn)
 ZKT_UNIT_CASE(a_refusal_of_the_door_is_the_answer)
 {
     zkr_client *c = connected_client();
-    int64_t before = requests(c); /* each connection is asked for something first */
+    /* The client sends a request of its own first on each connection. */
+    int64_t before = requests(c);
     door.refusal = -4;
     ask(c, 0);
     assert_int_equal(requests(c), before);
@@ -264,8 +267,8 @@ ZKT_UNIT_CASE(a_refusal_of_the_door_is_the_answer)
 }
 
 /*
- * libzookeeper calls a path that it finds no room for a bad argument, as it calls one that is none. A name from a
- * server's list may be none; and what an application asks for is not looked into.
+ * libzookeeper reports "bad argument" both for a bad path and for want of memory for a path. A name in a server's list
+ * may be bad. Paths from the application are not checked.
  */
 ZKT_UNIT_CASE(a_bad_argument_is_want_of_memory_if_all_paths_are_good)
 {
@@ -299,7 +302,7 @@ ZKT_UNIT_CASE(a_bad_argument_is_want_of_memory_if_all_paths_are_good)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* The news of a new connection come after the answers that are due from the time before. */
+/* The event of a new connection arrives after the answers that are due from before the connection. */
 ZKT_UNIT_CASE(what_was_not_sent_is_answered_before_the_next_session)
 {
     zkr_client *c = open_client();
@@ -318,7 +321,7 @@ ZKT_UNIT_CASE(what_was_not_sent_is_answered_at_the_close)
     assert_int_equal(answers.count, 1);
 }
 
-/* Without memory the spares keep the answers, and are spares again afterwards. */
+/* Without memory, the spares keep the answers. The spares can be used again afterwards. */
 ZKT_UNIT_CASE(answers_are_kept_without_memory)
 {
     zkr_client *c = connected_client();
@@ -338,16 +341,18 @@ ZKT_UNIT_CASE(answers_are_kept_without_memory)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* A watch that is not counted is not set. What needs the watch fails; what does not goes without. */
+/* A watch that cannot be counted is not set. A request that needs the watch fails. A request that does not need it is
+   sent without the watch. */
 ZKT_UNIT_CASE(without_memory_to_count_a_watch_none_is_set)
 {
     struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x"};
     zkr_client *c = connected_client();
     struct zkr__asker *asker = NULL;
-    zkr__watches_free(&c->link->watches); /* as at first */
+    zkr__watches_free(&c->link->watches); /* as in a new client */
     for (int spare = 0; spare < 2; spare++) {
         op.watch = spare ? ZKR__WATCH_SPARE : ZKR__WATCH_NEEDED;
-        zkt_allow_allocations(!spare); /* the first request; the next has its memory */
+        /* The first request has no memory; the next one has. */
+        zkt_allow_allocations(!spare);
         int64_t before = requests(c);
         zkr__lock(c);
         zkr__submit(c, &op, note_answer, NULL, 0);
@@ -365,7 +370,8 @@ ZKT_UNIT_CASE(without_memory_to_count_a_watch_none_is_set)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* They are there from the start: a client without them is not opened, and leaves nothing. */
+/* The spares are allocated when the client is opened. Without memory for them, the client is not opened, and nothing
+   leaks. */
 ZKT_UNIT_CASE(no_client_is_opened_without_memory_for_its_answers)
 {
     const struct zkr__env env = {.door = &kept, .no_threads = true};
@@ -382,7 +388,7 @@ ZKT_UNIT_CASE(no_client_is_opened_without_memory_for_its_answers)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* One more than that, and the session is given up: whoever asked hears of it that way. */
+/* With one answer more than spares, the client gives up the session, and each requester learns of that. */
 ZKT_UNIT_CASE(an_answer_that_cannot_be_kept_ends_the_session)
 {
     zkr_client *c = connected_client();
@@ -399,12 +405,13 @@ ZKT_UNIT_CASE(an_answer_that_cannot_be_kept_ends_the_session)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* A watch that has somebody to tell asks by itself. */
+/* A watch that has a callback sends its requests by itself. */
 static void ignore_number(void *ctx, int64_t number)
 {
 }
 
-/* Nor may it leave a watch of a node deaf: the next session asks again. */
+/* The loss of an answer must not leave a node watch without its ZooKeeper watch: the next session sends the request
+   again. */
 ZKT_UNIT_CASE(a_watch_whose_answer_was_dropped_asks_in_the_next_session)
 {
     zkr_client *c = open_client();
@@ -423,7 +430,7 @@ ZKT_UNIT_CASE(a_watch_whose_answer_was_dropped_asks_in_the_next_session)
     assert_true(c->overrun);
     assert_int_equal(door.lists, 0);
     zkt_allow_allocations(-1);
-    turn(c); /* gives up the session */
+    turn(c); /* this turn gives up the session */
     turn(c);
     door.owner->session(door.owner, ZKR__SESSION_UP);
     assert_int_equal(door.lists, 1);
@@ -447,7 +454,7 @@ static int64_t never(void *engine, int64_t now)
     return ZKR__NEVER;
 }
 
-/* The engine hears of a shutdown once. Waits that would be long end at once, and none is begun. */
+/* The engine is notified once of a shutdown. Long waits end at once, and no new wait begins. */
 ZKT_UNIT_CASE(a_shutdown_ends_waits)
 {
     static const struct zkr__upcalls upcalls = {.connected = nothing,
@@ -490,8 +497,8 @@ static const struct zkr__upcalls counts_events = {.connected = nothing,
                                                   .shutdown = nothing,
                                                   .free = nothing};
 
-/* The engine is told of a node while the session lives. A session that was given up answers once more,
- * and then an event comes for the watch set by that: both find what they point to, and nobody is told. */
+/* The engine is notified of node events while the session lives. For a session that was given up, one more answer and
+ * then an event of its watch may arrive. Both still find valid memory, and nobody is notified. */
 ZKT_UNIT_CASE(event_of_a_session_given_up_meets_nobody)
 {
     zkr_client *c = connected_client();
@@ -519,7 +526,7 @@ ZKT_UNIT_CASE(event_of_a_session_given_up_meets_nobody)
     assert_int_equal(door.closed, 1);
 }
 
-/* An event without memory for its path may be anybody's. */
+/* An event without memory for its path may concern any node. */
 ZKT_UNIT_CASE(an_event_that_cannot_be_told_ends_the_session)
 {
     zkr_client *c = connected_client();
@@ -541,13 +548,13 @@ static void *answer_late(void *arg)
     const struct zkr__answer answer = {.code = ZKR_OK};
     struct timespec pause = {.tv_nsec = 20 * ZKR__MS};
     int *closed_before = arg;
-    (void)nanosleep(&pause, NULL); /* by now the close waits */
+    (void)nanosleep(&pause, NULL); /* by then, the close waits */
     *closed_before = door.closed;
     door.asker->answer(door.asker, &answer);
     return NULL;
 }
 
-/* Closed with answers unread, a connection is reset, and the end of the session may be lost by that. */
+/* If a connection is closed with unread answers, the connection is reset, and the end of the session may be lost. */
 ZKT_UNIT_CASE(a_close_waits_for_answers)
 {
     pthread_t thread;
@@ -563,7 +570,7 @@ ZKT_UNIT_CASE(a_close_waits_for_answers)
     assert_int_equal(door.closed, 1);
 }
 
-/* But not for ever. */
+/* The close does not wait for ever. */
 ZKT_UNIT_CASE(a_close_waits_a_second_at_most)
 {
     zkr_client *c = connected_client();

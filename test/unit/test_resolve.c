@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Server lists. */
+/* Parsing and resolution of server lists. */
 #include <zkr/error.h>
 
 #include "session/resolve.h"
@@ -10,7 +10,7 @@
 
 enum { LIST_LIMIT = 16384 };
 
-/* What connection strings may look like. */
+/* Every valid form of a connection string is accepted. */
 ZKT_UNIT_CASE(good_server_lists_are_accepted)
 {
     static const char *const lists[] = {
@@ -38,7 +38,7 @@ ZKT_UNIT_CASE(good_server_lists_are_accepted)
     }
 }
 
-/* Everything else is refused, with a word about what is wrong. */
+/* All other lists are refused, and the message says what is wrong. */
 ZKT_UNIT_CASE(bad_server_lists_are_refused_with_a_reason)
 {
     static const char empty[] = "the server list is empty";
@@ -122,7 +122,7 @@ static void expect_addresses(const char *list, const char *wanted)
     zkr__mem_free(out);
 }
 
-/* Numeric addresses stay, get their port and lose brackets and repetitions; the chroot stays. */
+/* Numeric addresses stay, get their port, and lose brackets and repetitions. The chroot stays. */
 ZKT_UNIT_CASE(numeric_addresses_are_made_ready_for_libzookeeper)
 {
     static const struct {
@@ -146,7 +146,7 @@ ZKT_UNIT_CASE(numeric_addresses_are_made_ready_for_libzookeeper)
     }
 }
 
-/* A name becomes addresses, each with the port. */
+/* A host name becomes numeric addresses, each with the port. */
 ZKT_UNIT_CASE(a_name_becomes_numeric_addresses)
 {
     char *out = NULL;
@@ -157,7 +157,7 @@ ZKT_UNIT_CASE(a_name_becomes_numeric_addresses)
     zkr__mem_free(out);
 }
 
-/* A name that cannot exist (no resolver is asked) is left out; alone, it is a failure. */
+/* An impossible host name, for which no resolver is asked, is left out. If it is the only one, resolution fails. */
 ZKT_UNIT_CASE(a_name_that_cannot_be_resolved_is_left_out)
 {
     char *out = NULL;
@@ -171,7 +171,7 @@ ZKT_UNIT_CASE(a_name_that_cannot_be_resolved_is_left_out)
     assert_non_null(strstr(why, "cannot resolve no..host: "));
 }
 
-/* Any address of an even list may stand there twice, behind all others. */
+/* In a list of even length, any one address may be repeated at the end. */
 ZKT_UNIT_CASE(libzookeeper_gets_an_odd_number_of_addresses)
 {
     static const struct {
@@ -198,7 +198,7 @@ ZKT_UNIT_CASE(libzookeeper_gets_an_odd_number_of_addresses)
     zkt_allow_allocations(-1);
 }
 
-/* Each allocation that fails is reported, and leaves nothing behind. */
+/* Each failed allocation is reported, and leaks nothing. */
 ZKT_UNIT_CASE(resolving_needs_memory)
 {
     int rc = ZKR_ENOMEM;
@@ -216,7 +216,7 @@ ZKT_UNIT_CASE(resolving_needs_memory)
     zkr__mem_free(out);
 }
 
-/* What nobody has to be asked for is known without asking. */
+/* Lists of numeric addresses are recognised without a resolver. */
 ZKT_UNIT_CASE(numeric_lists_are_told_from_names)
 {
     assert_true(zkr__servers_numeric("10.0.0.1"));
@@ -226,7 +226,7 @@ ZKT_UNIT_CASE(numeric_lists_are_told_from_names)
     assert_false(zkr__servers_numeric("10.0.0.1,10.0.0.2.example.org/a"));
 }
 
-/* Resolvers change the order from one answer to the next, which means nothing. */
+/* Resolvers change the order of addresses from one answer to the next. The order does not matter. */
 ZKT_UNIT_CASE(the_order_of_addresses_does_not_count)
 {
     assert_true(zkr__servers_same("10.0.0.1:1", "10.0.0.1:1"));

@@ -14,7 +14,7 @@ ZKT_UNIT_CASE(the_pause_doubles_up_to_its_limit)
     assert_int_equal(zkr__retry_pause(&r, INT64_MAX, 0), 5000);
 }
 
-/* Odd settings give odd pauses, but no overflow and no endless loop. */
+/* Extreme settings cause neither an overflow nor an endless loop. */
 ZKT_UNIT_CASE(extreme_settings_are_safe)
 {
     static const struct {
@@ -35,7 +35,7 @@ ZKT_UNIT_CASE(extreme_settings_are_safe)
     }
 }
 
-/* Jitter takes away up to half, and over time nearly each part of it. */
+/* Jitter takes away up to half of the pause, and over time nearly each part of that half. */
 ZKT_UNIT_CASE(jitter_keeps_between_half_and_whole)
 {
     static const struct zkr__retry r = {.base = 1000, .max = 8000};
@@ -52,7 +52,7 @@ ZKT_UNIT_CASE(jitter_keeps_between_half_and_whole)
     assert_int_equal(zkr__retry_pause(&r, 2, UINT64_MAX), 4000 - UINT64_MAX % 2000);
 }
 
-/* A pause too short to be halved is left alone. */
+/* A pause that is too short to be halved has no jitter. */
 ZKT_UNIT_CASE(the_shortest_pauses_have_no_jitter)
 {
     for (int64_t base = 0; base < 4; base++) {
@@ -62,7 +62,7 @@ ZKT_UNIT_CASE(the_shortest_pauses_have_no_jitter)
     }
 }
 
-/* One seed gives one sequence, which neither sticks nor repeats itself soon. */
+/* One seed gives one sequence of numbers, which neither repeats a number at once nor reaches the state 0. */
 ZKT_UNIT_CASE(the_random_numbers_depend_on_the_seed_alone)
 {
     uint64_t x = 1;

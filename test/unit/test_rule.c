@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may hold, and whom the others watch. */
+/* Which contenders hold, and which node each other contender watches. */
 #include "queue/rule.h"
 #include "unit.h"
 
@@ -12,7 +12,8 @@ static struct zkr__verdict judge(size_t count, size_t self)
     return zkr__rule_first(&children, self, 7);
 }
 
-/* The second in line needs nothing but the end of the first; one further behind needs that the one ahead held. */
+/* The second contender is granted by the end of the first one. A contender further behind is granted only if the node
+   ahead held. */
 ZKT_UNIT_CASE(only_the_second_in_line_waits_for_one_node_alone)
 {
     for (size_t self = 1; self < QUEUE_MAX; self++) {
@@ -22,8 +23,9 @@ ZKT_UNIT_CASE(only_the_second_in_line_waits_for_one_node_alone)
 }
 
 /*
- * Who looks ahead: all from the third on, and no list is needed when the two ahead are all there are. Not where the one
- * ahead may become a reader, or holds beside others; and a writer that is first may leave a reader where it was.
+ * Every contender from the third on looks ahead, and needs no list if only two nodes are ahead. It does not look ahead
+ * if the node ahead may become a reader, or holds beside others. A writer that is first may leave a reader in its
+ * place.
  */
 ZKT_UNIT_CASE(the_third_needs_the_end_of_two)
 {
@@ -51,8 +53,8 @@ ZKT_UNIT_CASE(the_third_needs_the_end_of_two)
 }
 
 /*
- * The holders at the head of a queue: readers and leases hold together, others alone, and Curator's downgrade has two nodes
- * of one number.
+ * The holders at the head of a queue: readers and leases hold together, other nodes alone. In Curator's downgrade, one
+ * number has two nodes.
  */
 ZKT_UNIT_CASE(holders_are_the_first_or_those_of_its_kind)
 {
@@ -90,7 +92,7 @@ ZKT_UNIT_CASE(holders_are_the_first_or_those_of_its_kind)
 
 /* --- read-write locks --- */
 
-/* Every short queue of mutex nodes, readers and writers: @code in base 3. */
+/* Returns a short queue of mutex nodes, readers and writers. The base-3 digits of @code choose the kinds. */
 static struct zkr__children
 queue_of(struct zkr__child list[QUEUE_MAX], size_t count, unsigned code)
 {
@@ -130,8 +132,9 @@ static struct zkr__verdict permit(size_t count, size_t self, size_t strays, int6
 }
 
 /*
- * As many as there are permits hold, whoever stands behind; the others look again at each change. What has no number takes
- * up a permit, too: Curator counts it. A maximum that is not known, or nonsense, lets nobody in.
+ * As many contenders hold as there are permits, whatever stands behind them. The others look again at each change. A
+ * child without a number takes up a permit, too, because Curator counts it. An unknown or impossible maximum grants
+ * nothing.
  */
 ZKT_UNIT_CASE(as_many_hold_as_there_are_permits)
 {
@@ -161,7 +164,7 @@ static void check_granted(const struct zkr__children *all, size_t self)
     assert_int_equal(by_kind(all, self).granted, others == 0);
 }
 
-/* A reader is granted behind readers alone, all others when they are first. */
+/* A reader is granted if only readers are ahead. Any other contender is granted when it is first. */
 ZKT_UNIT_CASE(readers_hold_together_and_writers_alone)
 {
     for_each_queue(check_granted);
@@ -181,13 +184,13 @@ static void check_watched(const struct zkr__children *all, size_t self)
     }
 }
 
-/* Each watches the nearest that blocks it. */
+/* Each contender watches the nearest node that blocks it. */
 ZKT_UNIT_CASE(the_nearest_that_blocks_is_watched)
 {
     for_each_queue(check_watched);
 }
 
-/* What is left when the one that is watched ends, by a downgrade if @stays; are we granted then? */
+/* Returns whether @self is granted after the watched node has ended, by a downgrade if @stays. */
 static bool granted_after(const struct zkr__children *all, size_t self, bool stays)
 {
     size_t gone = by_kind(all, self).watch;
@@ -221,13 +224,13 @@ static void check_then(const struct zkr__children *all, size_t self)
     }
 }
 
-/* The end of a node alone is a grant exactly when it is one whichever way it ends: a writer may become a reader. */
+/* The end of a node grants alone exactly if it grants in every way the node can end. A writer may become a reader. */
 ZKT_UNIT_CASE(the_end_alone_grants_only_when_nothing_can_be_left)
 {
     for_each_queue(check_then);
 }
 
-/* Those of which another decides hold as soon as they are there. */
+/* Members whose grant depends on another claim hold as soon as they exist. */
 ZKT_UNIT_CASE(the_rule_for_companions_grants_all)
 {
     for (size_t self = 0; self < QUEUE_MAX; self++) {

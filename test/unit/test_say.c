@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of zkr on a stderr that others fill: nobody waits for its reader. */
+/* The messages of zkr on a stderr that others fill: zkr does not wait for the reader. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,11 +19,11 @@
 
 enum { PAGE = 4096, CODE_ENDED = 7, MOST_S = 20 };
 
-/* The linker puts the first before that of the C library. */
+/* The linker places __wrap_poll() before the function of the C library. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
 int __real_poll(struct pollfd *fds, nfds_t count, int ms);
 
-/* Room that it reports on stderr is gone before the write: another process was faster. */
+/* Report room on stderr that another process has filled before the write. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 {
     if (count == 1 && fds->fd == STDERR_FILENO) {
@@ -42,10 +42,11 @@ static void fill_page(void)
     }
 }
 
-/* What a child wrote. */
+/* The text that a child wrote. */
 static char text[1 << 20];
 
-/* @run in a child, whose stderr is a full pipe. When it has said all, that is read (@read_it), or not. */
+/* Run @run in a child whose stderr is a full pipe. Read the pipe after the child has written all (@read_it), or never.
+   */
 static void in_child(int (*run)(void), bool read_it)
 {
     int ends[2], said[2], status;
@@ -125,7 +126,7 @@ static int flood(void)
     return cli_fail(CODE_ENDED, "after the flood");
 }
 
-/* A log leaves room for what zkr itself has to say. */
+/* A log leaves room for messages of zkr itself. */
 ZKT_UNIT_CASE(a_line_says_how_many_are_missing)
 {
     in_child(flood, true);

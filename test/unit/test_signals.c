@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interrupt of zkr: what a signal does while the main thread waits for its turn. */
+/* The interrupt of zkr: the effect of a signal while the main thread waits for its turn. */
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +11,8 @@
 
 enum { CODE_ENDED = 7 };
 
-/* The rest of a test runs in a child: signals_begin() changes what signals do. Returns its exit code. */
+/* Run the rest of a test in a child, because signals_begin() changes the signal handlers. Returns the exit code of the
+   child. */
 static int in_child(int (*run)(const struct signals *s))
 {
     pid_t pid = fork();
@@ -40,13 +41,14 @@ static int cancels(const struct signals *s)
     if (!interrupt_begin(&interrupt, s, NEVER, count, &calls)) {
         return 1;
     }
-    while (atomic_load(&calls) < 2) { /* again and again: the wait may not have begun */
+    /* Repeated, because the wait may not have begun. */
+    while (atomic_load(&calls) < 2) {
         (void)usleep(1000);
     }
     return interrupt_end(&interrupt) == SIGTERM ? CODE_ENDED : 1;
 }
 
-/* In a queue already, the process must not end before its node is deleted. */
+/* A process that is already in a queue must not end before its node is deleted. */
 ZKT_UNIT_CASE(a_signal_from_before_the_wait_cancels)
 {
     assert_int_equal(in_child(cancels), CODE_ENDED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks, conditions, and the cancellation of those who hold or wait. */
+/* Locks, conditions, and the cancellation of threads that hold or wait. */
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -30,7 +30,7 @@ static void destroy(void)
     zkr__mu_destroy(&mu);
 }
 
-/* Held, and once more inside: the outermost unlock gives back what was before. */
+/* With two nested locks, the outermost unlock restores the earlier cancellation state. */
 ZKT_UNIT_CASE(a_lock_holds_cancellation_off)
 {
     struct zkr__mu inner;
@@ -63,7 +63,7 @@ static void *wait_disabled(void *after)
     return NULL;
 }
 
-/* Others hold the lock while a thread waits; their state is not its own. */
+/* Other threads hold the lock while a thread waits. Each thread keeps its own cancellation state. */
 ZKT_UNIT_CASE(each_thread_keeps_its_own_state_over_a_wait)
 {
     pthread_t thread;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as the answer to the end of a session: zk_tap.h, on sockets without a server. */
+/* Which bytes count as the answer to the end of a session: zk_tap.h, on sockets without a server. */
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ static void put_number(unsigned char *at, int32_t number)
     }
 }
 
-/* An answer to the request @number, with so many bytes behind its head. */
+/* Send the answer to the request @number, with @rest bytes behind its header. */
 static void answer(const struct line *l, int32_t number, int32_t error, int rest)
 {
     enum { LENGTH = 4, NUMBER_AT = 4, ERROR_AT = 16, HEAD = 20, MOST = 4000 };
@@ -37,14 +37,14 @@ static void answer(const struct line *l, int32_t number, int32_t error, int rest
     assert_int_equal(write(l->servers, bytes, (size_t)(HEAD + rest)), HEAD + rest);
 }
 
-/* The server closes the connection. Is the session over, if @answers answers were to come? */
+/* Close the server's end of the connection. Returns whether the session counts as over if @answers answers were due. */
 static bool ends(const struct line *l, size_t answers)
 {
     (void)close(l->servers);
     return zkr__zk_tap_end(l->ours, answers);
 }
 
-/* Events, pings and other answers may come first. */
+/* Events, pings and other answers may arrive first. */
 ZKT_CASE(the_last_answer_confirms_the_end)
 {
     struct line l;
@@ -57,7 +57,7 @@ ZKT_CASE(the_last_answer_confirms_the_end)
     assert_true(ends(&l, 3));
 }
 
-/* The connection breaks, or the server refuses. */
+/* The connection breaks early, or the server refuses. */
 ZKT_CASE(fewer_answers_or_an_error_confirm_nothing)
 {
     struct line l;
@@ -71,11 +71,11 @@ ZKT_CASE(fewer_answers_or_an_error_confirm_nothing)
     answer(&l, 9, REFUSED, 0);
     assert_false(ends(&l, 1));
     set_up(&l);
-    answer(&l, 9, 0, 80); /* of a read */
+    answer(&l, 9, 0, 80); /* the answer to a read */
     assert_false(ends(&l, 1));
 }
 
-/* The begin of an answer has gone to the handle, so what follows is no answer. */
+/* The handle has read the beginning of an answer, so the bytes that follow are not a whole answer. */
 ZKT_CASE(what_cannot_be_read_confirms_nothing)
 {
     static const unsigned char middle[20] = "/locks/a-name-0000";
@@ -86,7 +86,7 @@ ZKT_CASE(what_cannot_be_read_confirms_nothing)
     assert_false(ends(&l, 1));
 }
 
-/* Then it is not that of the closed handle, and nothing is taken from it. */
+/* The descriptor may belong to another socket by then. Nothing is read from it. */
 ZKT_CASE(a_socket_that_somebody_else_has_is_not_read)
 {
     struct line l;

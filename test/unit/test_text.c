@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that others wrote, as zkr shows it. */
+/* How zkr shows text of other programs. */
 #include <stdlib.h>
 
 #include "text.h"
@@ -23,7 +23,7 @@ static void expect_widened(int width, const char *text, int most, int wanted)
     assert_int_equal(width, wanted);
 }
 
-/* Letters of all kinds are shown as they are. */
+/* Letters of all scripts are shown unchanged. */
 ZKT_UNIT_CASE(letters_are_shown)
 {
     expect_shown("host/1/2", 0, "host/1/2");
@@ -31,7 +31,8 @@ ZKT_UNIT_CASE(letters_are_shown)
     expect_shown("\360\237\230\200 \327\220", 0, "\360\237\230\200 \327\220");
 }
 
-/* What a terminal obeys is not: controls, ends of lines, and all that turns the direction. */
+/* Characters that control a terminal are not shown: control characters, line ends, and characters that change the
+   direction. */
 ZKT_UNIT_CASE(what_a_terminal_obeys_is_not_shown)
 {
     static const char *const obeyed[] = {
@@ -45,7 +46,7 @@ ZKT_UNIT_CASE(what_a_terminal_obeys_is_not_shown)
     }
 }
 
-/* The same in place; controls leave a space. */
+/* Text is also cleaned in place. A control character leaves a space. */
 ZKT_UNIT_CASE(text_is_cleaned_in_place)
 {
     char text[] = "a\tb\302\233c\342\200\256d\233\377 schl\303\274ssel\303";
@@ -53,7 +54,7 @@ ZKT_UNIT_CASE(text_is_cleaned_in_place)
     assert_string_equal(text, "a b??c???d?? schl\303\274ssel?");
 }
 
-/* A byte that is part of no character is one column. */
+/* A byte that is not part of a character takes one column. */
 ZKT_UNIT_CASE(bytes_that_are_no_text_are_not_shown)
 {
     expect_shown("\377a\303", 0, "?a?");
@@ -65,7 +66,7 @@ ZKT_UNIT_CASE(bytes_that_are_no_text_are_not_shown)
     expect_widened(5, "\364\220\200\200", 9, 5);
 }
 
-/* Spaces fill a column; a text that is too long stays whole. */
+/* Spaces fill a column. A text that is too long is not cut. */
 ZKT_UNIT_CASE(short_text_is_filled_up)
 {
     expect_shown("\303\274", 3, "\303\274  ");
@@ -81,7 +82,7 @@ static void expect_age(int64_t ms, const char *wanted)
     assert_string_equal(age, wanted);
 }
 
-/* Two units at most; a clock that is behind the server's gives no negative age. */
+/* An age has at most two units. If the clock is behind the server's, the age is 0 and not negative. */
 ZKT_UNIT_CASE(an_age_is_short)
 {
     expect_age(-5000, "0s");

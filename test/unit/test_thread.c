@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start, identity and end of threads, and the count of forks. */
+/* Start, identity and end of threads, and the fork generation. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void *look_at_oneself(void *arg)
                : NULL;
 }
 
-/* Named, blocking the application's signals, and the caller's own mask is what it was. */
+/* The thread has its name and blocks the application's signals. The signal mask of the caller stays the same. */
 ZKT_UNIT_CASE(a_thread_is_started_with_name_and_mask)
 {
     struct seen seen = {.name = ""};
@@ -56,7 +56,7 @@ ZKT_UNIT_CASE(a_thread_is_started_with_name_and_mask)
     }
 }
 
-/* Two can be started as a rule, and have ended then; without memory none. */
+/* Two threads can usually be started, and have ended afterwards. Without memory, none can. */
 ZKT_UNIT_CASE(two_threads_are_tried)
 {
     int before = zkt_thread_count();
@@ -85,7 +85,7 @@ static int by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* A thousand threads, most of which get a dead one's pthread_t, have a thousand ids. */
+/* A thousand threads have a thousand ids, although most of them reuse the pthread_t of an ended thread. */
 ZKT_UNIT_CASE(an_id_is_never_used_again)
 {
     static uint64_t ids[THREADS + 1];
@@ -109,7 +109,7 @@ ZKT_UNIT_CASE(an_id_is_never_used_again)
     }
 }
 
-/* The system's id of the first thread is the process's. */
+/* The system's id of the first thread is the process id. */
 ZKT_UNIT_CASE(the_first_thread_has_the_process_id)
 {
     assert_int_equal(zkr__thread_os_id(), getpid());
@@ -121,7 +121,7 @@ struct hook {
     struct zkr__exit_hook hook;
     int done;
     uint64_t thread;
-    struct hook *also; /* dropped or added when done */
+    struct hook *also; /* dropped or added when the hook runs */
     bool add, refused;
 };
 
@@ -153,7 +153,8 @@ static void *take_duties(void *arg)
         }
     }
     zkr__exit_hook_drop(&errand->hooks[1].hook);
-    zkr__exit_hook_drop(&errand->hooks[1].hook); /* again: nothing */
+    /* No effect, because it was dropped before. */
+    zkr__exit_hook_drop(&errand->hooks[1].hook);
     return arg;
 }
 
@@ -166,7 +167,7 @@ static void run_thread(void *(*fn)(void *arg), void *arg)
     assert_ptr_equal(result, arg);
 }
 
-/* What a thread has left to do is done at its end, by itself, once; what it dropped is not. */
+/* Each hook that a thread has left runs once, in that thread, when the thread ends. A dropped hook does not run. */
 ZKT_UNIT_CASE(duties_are_done_at_the_end_of_the_thread)
 {
     struct errand errand = {0};
@@ -178,7 +179,7 @@ ZKT_UNIT_CASE(duties_are_done_at_the_end_of_the_thread)
     }
 }
 
-/* How many thread-specific values the calling thread has. */
+/* Returns how many thread-specific values the calling thread has. */
 static int count_values(void)
 {
     enum { KEYS = 1024 };
@@ -189,7 +190,7 @@ static int count_values(void)
     return count;
 }
 
-/* @arg: two duties. */
+/* @arg: two hooks. */
 static void *take_and_drop_duties(void *arg)
 {
     struct hook *hooks = arg;
@@ -203,7 +204,7 @@ static void *take_and_drop_duties(void *arg)
     return kept && count_values() == before ? arg : NULL;
 }
 
-/* The end of a thread without duties runs no code of ours, which may have gone with a plugin. */
+/* The end of a thread without hooks runs no code of this library, which may have been unloaded with a plugin. */
 ZKT_UNIT_CASE(a_thread_without_duties_leaves_no_value)
 {
     struct hook hooks[2] = {{.done = 0}};
@@ -221,7 +222,7 @@ static void *take_linked_duties(void *arg)
                : NULL;
 }
 
-/* One hook may drop another or take a new one while it is done. */
+/* A hook that runs may drop another hook or add one. */
 ZKT_UNIT_CASE(a_duty_may_drop_and_add_others)
 {
     for (int first = 0; first < 2; first++) {
@@ -243,7 +244,8 @@ ZKT_UNIT_CASE(a_duty_may_drop_and_add_others)
 
 /* --- fork --- */
 
-/* The child says yes, and nothing changes here. Without assertions: children use it, too. */
+/* Returns whether @fn is true in a child, and the generation of this process stays the same. Without assertions,
+   because children call it, too. */
 static bool child_agrees(bool (*fn)(unsigned before))
 {
     unsigned before = zkr__fork_generation();
@@ -267,7 +269,7 @@ static bool has_a_child_of_its_own(unsigned before)
     return mine != before && child_agrees(is_another) && zkr__fork_generation() == mine;
 }
 
-/* A child is of another generation, its own child too, the parent stays what it was. */
+/* A child has another generation, and so has its own child. The generation of the parent stays the same. */
 ZKT_UNIT_CASE(a_forked_child_is_of_another_generation)
 {
     assert_true(child_agrees(is_another));

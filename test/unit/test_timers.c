@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers: which fires next, against a plain list of the times. */
+/* Which timer fires next, compared with a plain list of times. */
 #include <stdlib.h>
 
 #include "base/timers.h"
@@ -9,10 +9,10 @@ enum { SOME = 40, MANY = 20000, STEPS = 200000 };
 
 struct alarm {
     struct zkr__timer timer;
-    int64_t at; /* as it was set; 0 = off */
+    int64_t at; /* the time that was set; 0 = off */
     int fired;
-    int64_t again;       /* set anew while firing, 0 = not */
-    struct alarm *other; /* stopped while firing, or set for other_at */
+    int64_t again;       /* the new time to set while it fires; 0 = none */
+    struct alarm *other; /* stopped while this one fires, or set to other_at */
     int64_t other_at;
 };
 
@@ -66,7 +66,7 @@ static void fire_until(int64_t now)
     zkr__timers_fire(&timers, now);
 }
 
-/* While one fires another that is due, too, may be stopped or put off. */
+/* A timer that fires may stop or postpone another timer that is also due. */
 ZKT_UNIT_CASE(a_timer_stopped_by_another_does_not_fire)
 {
     struct alarm stopped = {.fired = 0}, put_off = {.fired = 0};
@@ -94,8 +94,8 @@ static int64_t first_of(const struct alarm *a, size_t count)
 }
 
 /*
- * Whatever is set, set anew, stopped and fired in whatever order, and set anew while it fires, also for a time that has
- * passed: all that is due fires, once and in order, and the next one is always the first of all.
+ * Timers are set, set again, stopped and fired in random order, and are set again while they fire, also to a time in
+ * the past. All due timers fire, once and in order, and the next one is always the first of all.
  */
 ZKT_UNIT_CASE(the_next_is_always_the_first_of_all)
 {
@@ -104,7 +104,7 @@ ZKT_UNIT_CASE(the_next_is_always_the_first_of_all)
     int64_t now = 1;
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     zkr__timers_fire(&timers, ZKR__NEVER);
-    stop_alarm(&a[0]); /* it is off */
+    stop_alarm(&a[0]); /* it is already off */
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     for (int i = 0; i < STEPS; i++) {
         struct alarm *one = &a[zkt_below(&seed, SOME)];
@@ -127,7 +127,7 @@ ZKT_UNIT_CASE(the_next_is_always_the_first_of_all)
     assert_true(total > STEPS / 20);
 }
 
-/* Twenty thousand, set in any order, a third of them stopped: the others fire in theirs. */
+/* Twenty thousand timers are set in random order, and a third of them are stopped. The others fire in their order. */
 ZKT_UNIT_CASE(many_timers_fire_in_order)
 {
     struct alarm *a = calloc(MANY, sizeof(*a));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The option tls_cert. This program has a zookeeper_init_ssl() of its own; ./run tls tries the real one. */
+/* The option tls_cert. This program has its own zookeeper_init_ssl(). ./run tls tests the real one. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -48,12 +48,12 @@ static int open_with(zkr_client **out, const char *cert)
     return zkr_client_open(out, "127.0.0.1:2281", &o);
 }
 
-/* Three files that can be read, this program for one; then a password, which is no file. */
+/* The option names three readable files, this program among them, and then a password, which is not a file. */
 ZKT_UNIT_CASE(the_handle_is_opened_by_tls)
 {
     zkr_client *c;
     ZKT_MUST(open_with(&c, "/proc/self/exe,/proc/self/exe,/dev/null,secret"));
-    ZKT_EVENTUALLY(atomic_load(&opened) >= 2, 20000); /* it is tried again */
+    ZKT_EVENTUALLY(atomic_load(&opened) >= 2, 20000); /* a failed open is tried again */
     assert_string_equal(hosts, "127.0.0.1:2281");
     assert_string_equal(certs, "/proc/self/exe,/proc/self/exe,/dev/null,secret");
     assert_int_equal(timeout, 4321);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many bytes of watches a handle has, as libzookeeper would count them. */
+/* How many bytes of watches a handle has, as libzookeeper counts them. */
 #include "session/watches.h"
 #include "unit.h"
 
@@ -7,11 +7,11 @@ enum { PATHS = 40, KINDS = 2, ROUNDS = 20000, PREFIX = 5 };
 
 static const struct zkr__watch_bytes most = {.needed = 700, .spare = 300};
 
-/* One path, by its data or its children, as libzookeeper has it. */
+/* The model of one watch in libzookeeper: one path, by its data or by its children. */
 struct entry {
     int asked;
     bool set;
-    enum zkr__watch watch; /* of the first request about it */
+    enum zkr__watch watch; /* the kind of watch in the first request for this path */
 };
 
 static struct entry model[PATHS][KINDS];
@@ -34,7 +34,7 @@ static bool is_there(const struct entry *e)
     return e->asked > 0 || e->set;
 }
 
-/* RESERVED ones are counted by who reserves. */
+/* The caller that reserves RESERVED watches counts them. */
 static struct zkr__watch_bytes sum(void)
 {
     struct zkr__watch_bytes total = {0};
@@ -71,7 +71,7 @@ static int below(int n)
     return (int)zkt_below(&seed, n);
 }
 
-/* Needed watches are the most, reserved and vital ones the fewest. */
+/* Choose NEEDED watches most often, and RESERVED and VITAL ones least often. */
 static enum zkr__watch some_watch(void)
 {
     static const enum zkr__watch all[] = {
@@ -125,7 +125,7 @@ static void happen(void)
     model[i][1].set = model[i][1].set && event == 1;
 }
 
-/* Requests, answers and events in any order: the sums are those of what is there. */
+/* After requests, answers and events in any order, the sums equal those of the model. */
 ZKT_UNIT_CASE(bytes_are_those_of_what_is_watched)
 {
     watches = (struct zkr__watches){.most = most, .prefix = PREFIX};
@@ -145,7 +145,8 @@ ZKT_UNIT_CASE(bytes_are_those_of_what_is_watched)
     zkr__watches_free(&watches);
 }
 
-/* Thousands of claims of a client may ask about one path before the first answer: each gets the watch. */
+/* Thousands of claims of a client may send requests for one path before the first answer. Each request gets the watch.
+   */
 ZKT_UNIT_CASE(thousands_may_ask_about_one_path)
 {
     enum { MANY = 20000 };
@@ -164,7 +165,7 @@ ZKT_UNIT_CASE(thousands_may_ask_about_one_path)
     zkr__watches_free(&w);
 }
 
-/* All that a session may watch is named in one request, which servers take. */
+/* One request names all watches of a session, and must not exceed the servers' limit. */
 ZKT_UNIT_CASE(all_watches_fit_into_a_request)
 {
     enum { JUTE_MAXBUFFER = 0xfffff, SLACK = 40000 };
@@ -172,7 +173,7 @@ ZKT_UNIT_CASE(all_watches_fit_into_a_request)
                 JUTE_MAXBUFFER);
 }
 
-/* Without memory there is no watch, and nothing is counted. */
+/* Without memory, no watch is set, and nothing is counted. */
 ZKT_UNIT_CASE(without_memory_nothing_is_watched)
 {
     struct zkr__watches w = {.most = most};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elect --yield: whom a request asks, and what has become of it. */
+/* elect --yield: which candidate a request is for, and what became of the request. */
 #include <stdlib.h>
 
 #include "unit.h"
 #include "yield_request.h"
 
-/* The list of candidates, in place of one that the library reads; NULL is an empty list. */
+/* The list of candidates, in place of a list that the library reads. NULL is an empty list. */
 struct zkr_contenders {
     zkr_contender list[4];
     size_t count;
@@ -29,7 +29,7 @@ const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_
                              sizeof((const zkr_contender[]){__VA_ARGS__}) /            \
                                  sizeof(zkr_contender)})
 
-/* Candidates, and requests by their field. Token and session of each candidate follow from its number. */
+/* Candidates, and requests by their field. The token and the session of each candidate follow from its number. */
 #define CANDIDATE(id, number)                                                          \
     {                                                                                  \
         .owner = (id), .fencing_token = (number), .session_id = 100 + (number)         \
@@ -43,7 +43,7 @@ const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_
 #define B CANDIDATE("b", 2)
 #define C CANDIDATE("c", 3)
 
-/* The text of a request is what its fields are read from. */
+/* The text of a request contains the fields from which it is parsed. */
 ZKT_UNIT_CASE(a_request_names_the_leader_or_the_next_one)
 {
     char *any = yield_request_text(NULL, 7), *to = yield_request_text("b", 7);
@@ -62,7 +62,7 @@ ZKT_UNIT_CASE(a_request_asks_the_leader_that_it_names)
     assert_false(yield_request_asks(LIST(A, B, REQUEST("yield_token=1")), 2));
     assert_false(yield_request_asks(LIST(A, B, REQUEST("yield_token=1x")), 1));
     assert_false(yield_request_asks(NULL, 1));
-    /* Nobody with that token is there, or it is a request. */
+    /* No candidate has that token, or the token belongs to a request. */
     assert_false(yield_request_asks(LIST(B, REQUEST("yield_token=1")), 1));
     assert_false(yield_request_asks(LIST(B, REQUEST("yield_token=90")), 90));
 }
@@ -72,7 +72,7 @@ ZKT_UNIT_CASE(a_request_for_one_asks_all_others)
     assert_true(yield_request_asks(LIST(A, B, REQUEST("yield_to=b")), 1));
     assert_false(yield_request_asks(LIST(A, B, REQUEST("yield_to=b")), 2));
     assert_true(yield_request_asks(LIST(A, B, REQUEST("yield_to=b"), C), 3));
-    /* One that is not there; a request of that name is not meant. */
+    /* No candidate has that name. A request with that name does not count. */
     assert_false(yield_request_asks(LIST(A, B, REQUEST("yield_to=x")), 1));
     assert_false(yield_request_asks(LIST(A, REQUEST("yield_to=zkr elect --yield")), 1));
 }
@@ -113,7 +113,8 @@ static void expect_progress(const zkr_contenders *list,
                             bool stays,
                             bool vain)
 {
-    struct yield_progress now = yield_request_progress(list, to, 101); /* A was asked */
+    /* A was asked to yield. */
+    struct yield_progress now = yield_request_progress(list, to, 101);
     assert_int_equal(now.done, done);
     assert_int_equal(now.stays, stays);
     assert_int_equal(now.vain, vain);

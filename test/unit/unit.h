@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the unit tests share: cmocka, seeded random numbers, and allocations that fail. */
+/* Shared parts of the unit tests: cmocka, seeded random numbers, and allocations that fail. */
 #ifndef ZKT_UNIT_H
 #define ZKT_UNIT_H
 
@@ -14,7 +14,7 @@
 
 #define ZKT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The next of a sequence; @state is the seed and anything but 0. */
+/* Returns the next number of a sequence. @state is the seed, which must not be 0. */
 static inline uint64_t zkt_random(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -23,13 +23,13 @@ static inline uint64_t zkt_random(uint64_t *state)
     return *state;
 }
 
-/* One of 0 ... @n - 1. */
+/* Returns a number from 0 to @n - 1. */
 static inline int64_t zkt_below(uint64_t *state, int64_t n)
 {
     return (int64_t)((zkt_random(state) >> 11) % (uint64_t)n);
 }
 
-/* Allocations still to succeed before all fail; below 0 = no limit. */
+/* The number of allocations that succeed before all fail; negative = no limit. */
 static _Atomic int64_t zkt_allocations_left = -1;
 
 static inline bool zkt_allocation_allowed(void)
@@ -41,7 +41,7 @@ static inline bool zkt_allocation_allowed(void)
     return left != 0;
 }
 
-/* Let @n more allocations succeed, then none; -1 ends it. */
+/* Let @n more allocations succeed, and then none. -1 removes the limit. */
 static inline void zkt_allow_allocations(int64_t n)
 {
     atomic_store(&zkt_allocations_left, n);
