@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of guardians share: a process that holds until it is killed, and clients with a guardian and credentials. */
+/* Shared parts of the guardian tests: a process that holds until it is killed, and clients with a guardian and
+   credentials. */
 #ifndef ZKT_GUARDED_H
 #define ZKT_GUARDED_H
 
@@ -28,10 +29,10 @@ struct holder {
     pid_t pid;
     int64_t session_ms;
     char hosts[512], path[128];
-    char second[128]; /* of another mutex; "" = none */
+    char second[128]; /* of a second mutex; "" = none */
     bool plain;       /* without credentials */
-    bool private;     /* others may not use its nodes */
-    atomic_bool goes; /* the rest is set */
+    bool private;     /* other clients have no permission for its nodes */
+    atomic_bool goes; /* the fields above are set */
     atomic_bool holds;
 };
 
@@ -66,7 +67,8 @@ static inline int hold_until_killed(void *arg)
     return 1;
 }
 
-/* The child of a process with busy threads may find the locks of the address sanitizer's allocator taken, so it is early. */
+/* The fork happens early, because a child of a process with busy threads may inherit a taken lock of the address
+   sanitizer's allocator. */
 static inline struct holder *fork_holder(int64_t session_ms)
 {
     struct holder *h = zkt_shared(sizeof(*h));
@@ -89,7 +91,7 @@ static inline void kill_holder(const struct holder *h)
     assert_int_equal(zkt_join(h->pid, PATIENCE_MS), 128 + SIGKILL);
 }
 
-/* All requests of a client through @p are lost, including its close, and the client does not know. */
+/* All requests of a client through @p are lost, including its close, and the client does not notice. */
 static inline void close_unheard(zkt_proxy *p, int64_t session_ms, int64_t soon_ms)
 {
     const zkr_client_options o = guarded_for(session_ms);

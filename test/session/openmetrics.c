@@ -10,12 +10,12 @@ enum { LINE_LEN = 1024 };
 
 struct reader {
     char seen[8192];                     /* names of families, each between spaces */
-    char name[LINE_LEN], type[LINE_LEN]; /* of the present one */
+    char name[LINE_LEN], type[LINE_LEN]; /* of the current family */
     bool sampled;
-    /* The histogram that is being read. */
-    char labels[LINE_LEN]; /* but for le */
+    /* The current histogram. */
+    char labels[LINE_LEN]; /* without le */
     double bound, total;
-    bool open, ended; /* a bucket has been seen; and that of +Inf */
+    bool open, ended; /* a bucket was read; the +Inf bucket was read */
     char fault[LINE_LEN + 64];
 };
 
@@ -105,7 +105,7 @@ static bool read_metadata(struct reader *r, const char *line)
 
 /* --- samples --- */
 
-/* Takes le, which comes last, out of @labels. */
+/* Cut le, the last label, from @labels. Returns its value. */
 static const char *cut_le(char *labels)
 {
     char *le = strstr(labels, "le=\"");
@@ -179,7 +179,7 @@ const char *zkt_openmetrics_fault(const char *text)
 {
     static struct reader r;
     r = (struct reader){.sampled = false};
-    /* The address sanitizer reads a string to its end, whatever is looked for in it. */
+    /* The line is copied, because the address sanitizer reads a string to its end whatever a function looks for. */
     const char *line = text, *text_end = text + strlen(text);
     while (*line != '\0') {
         char copy_of[LINE_LEN];
@@ -203,7 +203,7 @@ const char *zkt_openmetrics_fault(const char *text)
 
 double zkt_openmetrics_value(const char *text, const char *name)
 {
-    char line[LINE_LEN]; /* none is the first one, which is metadata */
+    char line[LINE_LEN]; /* the sample is never in the first line, which is metadata */
     (void)snprintf(line, sizeof(line), "\n%s ", name);
     const char *at = strstr(text, line);
     return at ? strtod(at + strlen(line), NULL) : -1;

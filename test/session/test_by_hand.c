@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients without a dispatch thread. */
+/* Clients without a dispatch thread: the application calls zkr_client_dispatch(). */
 #include <poll.h>
 #include <pthread.h>
 
@@ -8,7 +8,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-/* What callbacks saw, those of the close as well. Only the thread that dispatches touches it. */
+/* What callbacks observed, including those of the close. Only the dispatching thread touches it. */
 struct seen {
     pthread_t thread;
     int states, gains, losses, tickets, elsewhere;
@@ -58,7 +58,7 @@ static void dispatch_until(zkr_client *c, const int *count, int wanted)
     assert_true(*count >= wanted);
 }
 
-/* Callbacks run in the thread that dispatches and in no other, and wait for that. */
+/* Callbacks run only in the thread that dispatches, and only when it dispatches. */
 ZKT_CASE(callbacks_run_where_the_application_says)
 {
     static struct seen s;
@@ -85,7 +85,7 @@ ZKT_CASE(a_negative_number_of_callbacks_is_refused)
     assert_int_equal(s.states, 0);
 }
 
-/* A close runs what waits. */
+/* A close runs the queued callbacks. */
 ZKT_CASE(a_close_runs_what_waits)
 {
     static struct seen s;
@@ -109,7 +109,7 @@ static void hold_on(zkr_ticket *t, int state, void *ctx)
     s->tickets += state == ZKR_TICKET_HELD;
 }
 
-/* A grant wakes the thread once, whether its callback releases the ticket or not. */
+/* A grant makes the descriptor readable once, whether its callback releases the ticket or not. */
 ZKT_CASE(a_grant_leaves_nothing_to_dispatch)
 {
     static const zkr_ticket_fn fns[] = {release_at_once, hold_on};
@@ -142,7 +142,7 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
     s->losses++;
 }
 
-/* A stop tells of the loss before it returns, though it is the only thread that could. */
+/* A stop reports the loss before it returns, although its own thread is the only one that dispatches. */
 ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
 {
     static struct seen s;
@@ -174,7 +174,7 @@ static void *stop_latch(void *l)
     return NULL;
 }
 
-/* A callback that ends the thread of its stop leaves nothing behind, and others may dispatch. */
+/* A callback may end the thread that called the stop. Nothing is left behind, and other threads may dispatch. */
 ZKT_CASE(a_stop_may_end_its_thread)
 {
     static struct seen s;
@@ -203,7 +203,7 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     s->tickets++;
 }
 
-/* What a released ticket was to tell is not told, and not counted. */
+/* The callbacks of a released ticket are neither called nor counted. */
 ZKT_CASE(only_what_was_told_is_counted)
 {
     static struct seen s;

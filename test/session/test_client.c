@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One client across sessions, servers and bad days. */
+/* One client across several sessions and servers, with failures. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, STATES_MAX = 64 };
 
-/* --- what a listener sees --- */
+/* --- what a state callback sees --- */
 
 struct diary {
     atomic_int count;
@@ -23,7 +23,7 @@ static void note(zkr_client *c, int state, void *ctx)
 {
     struct diary *d = ctx;
     atomic_fetch_add(&d->overlaps, atomic_fetch_add(&d->inside, 1) != 0);
-    /* Calling back is legal; waiting is refused. */
+    /* Calls from the callback are legal, but blocking calls are refused. */
     atomic_fetch_add(&d->overlaps, zkr_client_wait_connected(c, 1000) != ZKR_ESTATE);
     atomic_fetch_add(&d->overlaps, zkr_client_close(c) != ZKR_ESTATE);
     (void)zkr_client_session_id(c);
@@ -56,7 +56,7 @@ static void expect_states(struct diary *d, const int *states, int count)
     assert_int_equal(atomic_load(&d->overlaps), 0);
 }
 
-/* Connect, reconnect, expire, begin anew, close: each step is told once and in order. */
+/* Connect, reconnect, expire, open a new session, close: each state is reported once and in order. */
 ZKT_CASE(every_change_of_state_is_told_in_order)
 {
     static const int states[] = {
@@ -80,7 +80,7 @@ ZKT_CASE(every_change_of_state_is_told_in_order)
     assert_int_equal(atomic_load(&d.count), 8);
 }
 
-/* The negotiated time-out is used, not the one asked for. */
+/* The negotiated session timeout is used, not the requested one. */
 ZKT_CASE(the_negotiated_time_out_counts)
 {
     zkr_client *low = zkt_client(zkt_servers(), 100);
@@ -89,7 +89,7 @@ ZKT_CASE(the_negotiated_time_out_counts)
     assert_int_equal(zkr_client_session_timeout_ms(high), 10000);
 }
 
-/* No server: waiting ends in time and says why; a server that comes later is found. */
+/* Without a server, a wait ends in time, and the message names the servers. A server that comes later is found. */
 ZKT_CASE(a_server_that_comes_later_is_found)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -118,7 +118,8 @@ ZKT_CASE(a_server_that_comes_later_is_found)
     zkt_close(c);
 }
 
-/* Cut off for longer than a session time-out: the client gives it up by itself, and with it the last answer in it. */
+/* A client that is cut off for longer than a session timeout gives its session up, and forgets the last answer of that
+   session. */
 ZKT_CASE(a_session_that_cannot_be_reached_is_given_up)
 {
     static struct diary d;
@@ -139,7 +140,7 @@ ZKT_CASE(a_session_that_cannot_be_reached_is_given_up)
     expect_states(&d, states, 5);
 }
 
-/* A server restarted within the session: same session, and nothing held is lost. */
+/* If a server restarts within the session timeout, the session continues, and no hold is lost. */
 ZKT_CASE(a_restart_within_the_session_is_survived)
 {
     enum { LONG_MS = 40000 }; /* a server starts slowly on a busy machine */
@@ -160,7 +161,7 @@ ZKT_CASE(a_restart_within_the_session_is_survived)
 
 /* --- flush, close --- */
 
-/* Flush says so when a delete cannot be confirmed, and the delete goes on. */
+/* A flush reports that a delete is not confirmed. The delete continues. */
 ZKT_CASE(flush_waits_for_every_delete)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -182,7 +183,8 @@ struct ended {
     unsigned char password[16];
 };
 
-/* Nobody can take it over. Asking keeps one that lives alive. */
+/* Returns whether the session has ended, so that no connection can resume it. An attempt to resume a live session
+   renews it. */
 static bool is_over(const struct ended *s)
 {
     int rc = ZKT_OK;
@@ -193,7 +195,7 @@ static bool is_over(const struct ended *s)
     return !raw && rc == ZKT_EXPIRED;
 }
 
-/* Close ends the session at the server, which need not wait for its time-out. */
+/* A close ends the session at the server, instead of leaving that to the session timeout. */
 ZKT_CASE(close_ends_the_session)
 {
     struct ended s;
@@ -203,7 +205,7 @@ ZKT_CASE(close_ends_the_session)
     ZKT_EVENTUALLY(is_over(&s), SESSION_MS / 2);
 }
 
-/* Close is bounded with a silent server. */
+/* With a silent server, a close still returns in time. */
 ZKT_CASE(close_is_bounded_with_a_silent_server)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -223,7 +225,7 @@ ZKT_CASE(close_is_bounded_with_a_silent_server)
 
 /* --- handles of the application --- */
 
-/* Fails at first; then tries out what it has opened, and ends it twice, as it does not like it. */
+/* Fail at first. Later, use each opened handle, and close the first two instead of returning them. */
 static zhandle_t *open_in_the_end(const char *servers,
                                   zkr_watcher_fn watcher,
                                   int session_timeout_ms,
@@ -248,7 +250,7 @@ static zhandle_t *open_in_the_end(const char *servers,
     return zh;
 }
 
-/* What is told of a handle while it is being opened waits for nobody, and counts if it is kept. */
+/* Events of a handle that is still being opened delay nothing, and count if the handle is returned. */
 ZKT_CASE(the_application_may_open_the_handles)
 {
     static atomic_int tries;

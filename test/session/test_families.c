@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts with addresses of one family only, apart from loopback: getaddrinfo() hides the other family there. */
+/* Hosts with addresses of only one family apart from loopback, where getaddrinfo() hides the other family. */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 
 enum { PATIENCE_MS = 20000, SOME_MS = 500, NOT_PERMITTED = 77 };
 
-/* As <linux/ipv6.h> has it, which does not go with <netinet/in.h> everywhere. */
+/* A copy of the struct in <linux/ipv6.h>, which conflicts with <netinet/in.h> on some systems. */
 struct ipv6_request {
     struct in6_addr address;
     uint32_t prefix;
@@ -58,14 +58,13 @@ static bool raise_loopback(void)
 }
 
 struct host {
-    bool (*add)(void); /* the address besides those of loopback */
-    const char *name;  /* how the server is called, before its port */
-    int family;        /* in which it listens, on loopback */
-    const char *
-        refused; /* why there is no connection, if there is none; NULL = there is one */
+    bool (*add)(void);   /* adds the address beside the loopback addresses */
+    const char *name;    /* the server's host name, before its port */
+    int family;          /* the family in which the server listens on loopback */
+    const char *refused; /* why there is no connection; NULL = there is a connection */
 };
 
-/* The port; -1: it is not possible. */
+/* Returns the port, or -1 if listening is impossible. */
 static int listen_at_loopback(const struct host *h, int *fd)
 {
     struct sockaddr_in in = {.sin_family = AF_INET,
@@ -81,7 +80,7 @@ static int listen_at_loopback(const struct host *h, int *fd)
     return done ? ntohs(v4 ? in.sin_port : in6.sin6_port) : -1;
 }
 
-/* A client gets as far as to a connection. */
+/* Exit code 0: a client connects to the server, or fails with the expected message. */
 static int connects(void *arg)
 {
     const struct host *h = arg;
@@ -117,7 +116,7 @@ static void expect_connection(struct host h)
     assert_int_equal(status, 0);
 }
 
-/* A tunnel, for instance. */
+/* The server may be the end of a tunnel, for instance. */
 ZKT_CASE(loopback_of_ipv4_is_reached_from_a_host_of_ipv6)
 {
     static const char *const names[] = {"127.0.0.1", "localhost",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fault of the library itself ends the client, and not the process; in tests it ends the process. */
+/* A fault of the library itself ends the client and not the process. In tests, it ends the process. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void violate(zkr_client *c, int one)
     ZKR__MUST(c, one == 2);
 }
 
-/* What the child says goes to nowhere: a stack of its own would be taken for a crash of the test. */
+/* SIGABRT has its default action, because a stack trace of the child would count as a crash of the test. */
 ZKT_CASE(a_violated_condition_ends_a_test)
 {
     const zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -46,11 +46,11 @@ ZKT_CASE(a_violated_condition_ends_a_test)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-/* --- at a user's --- */
+/* --- in an application --- */
 
 struct seen {
     atomic_int lost, reason, faults, at_file;
-    char line[512]; /* the first one about a fault */
+    char line[512]; /* the first line about a fault */
 };
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
@@ -71,7 +71,7 @@ static void on_line(int level, const char *line, void *ctx)
 
 enum way { PROBED, UNPROBED, ASKED, MISCOUNTED };
 
-/* A hold that counts failures: no step leads there. */
+/* Count failures in a hold, a state that no step leads to. */
 ZKR__TSA(no_thread_safety_analysis)
 static void break_a_hold(zkr_client *c)
 {
@@ -94,7 +94,7 @@ static int64_t valid_for_ms(zkr_mutex *m)
     return ms == ZKR_UNKNOWN ? SESSION_MS : ms;
 }
 
-/* Without lease probes a session timeout is promised. */
+/* Without lease probes, the client promises one session timeout. */
 ZKT_CASE_WAYS(a_fault_ends_the_client,
               {"a_fault_ends_the_client", a_fault_ends_the_client, PROBED, 0},
               {"a_fault_ends_the_client, unprobed", a_fault_ends_the_client, UNPROBED,
@@ -134,7 +134,7 @@ ZKT_CASE_WAYS(a_fault_ends_the_client,
     assert_int_equal(zkr_client_state(c), ZKR_STATE_LOST);
     assert_int_equal(zkt_stats(c).sessions, 1);
 
-    /* Whoever was told that the lock was held for so long could rely on it. */
+    /* The lock is free only after the promised time, because the application could rely on that promise. */
     ZKT_MUST(zkt_actor_acquired(&other));
     ZKT_IN_RANGE(zkt_now_ms(), until - 100, until + PATIENCE_MS);
     ZKT_MUST(zkt_actor_end(&other));

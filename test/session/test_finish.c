@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr_client_finish(), and a close right behind a release: what is sent, and what counts as confirmed. */
+/* zkr_client_finish(), and a close right after a release: what the client sends, and what counts as confirmed. */
 #include <stdatomic.h>
 
 #include "fixture.h"
@@ -12,7 +12,8 @@ enum { DELETES = 2, CLOSES = -11 };
 struct scene {
     zkt_proxy *proxy;
     zkr_client *c;
-    atomic_llong deleted_at, closed_at; /* ms; when the request passed, 0 = not yet */
+    /* When the request passed, in ms; 0 = not yet. */
+    atomic_llong deleted_at, closed_at;
 };
 
 static void note(void *scene, int n, int op)
@@ -26,7 +27,7 @@ static void note(void *scene, int n, int op)
     }
 }
 
-/* A client that holds locks at so many paths; no other socket of this process is connected to the proxy. */
+/* Open a client that holds locks at @count paths. No other socket of this process is connected to the proxy. */
 static void set_up(struct scene *s, zkr_mutex **mutexes, int count)
 {
     *s = (struct scene){.proxy = zkt_proxy_start(zkt_servers())};
@@ -47,7 +48,7 @@ static void let_go(zkr_mutex **mutexes, int count)
     }
 }
 
-/* Nobody is in the queue: asked of the server itself. */
+/* Check with the server that no client is in the queue. */
 static void expect_free(const char *name)
 {
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
@@ -60,7 +61,8 @@ static void expect_free(const char *name)
 
 /* --- one round trip --- */
 
-/* No answer comes back until the server has the end of the session, so nothing has waited for one. */
+/* No answer passes before the server has received the end of the session. So the client has not waited for any answer.
+   */
 ZKT_CASE(finish_sends_the_end_of_the_session_behind_the_deletes)
 {
     struct scene s;
@@ -79,7 +81,7 @@ ZKT_CASE(finish_sends_the_end_of_the_session_behind_the_deletes)
     expect_free("a");
 }
 
-/* The same for a close right behind a release: answers would have been awaited for a second. */
+/* A close right after a release sends the end at once, too. With other clients, it would wait a second for answers. */
 ZKT_CASE(close_sends_the_end_of_the_session_behind_the_deletes)
 {
     enum { AT_ONCE_MS = 700 };
@@ -95,7 +97,7 @@ ZKT_CASE(close_sends_the_end_of_the_session_behind_the_deletes)
 
 /* --- what is confirmed --- */
 
-/* The server has ended the session, and the answer is lost. The client learns that it is over. */
+/* The server has ended the session, but the answer is lost. The client learns that the session has ended. */
 ZKT_CASE(a_lost_answer_is_asked_for_again)
 {
     struct scene s;
@@ -108,7 +110,8 @@ ZKT_CASE(a_lost_answer_is_asked_for_again)
     zkt_close(s.c);
 }
 
-/* Neither the delete nor the end has reached the server. Another connection ends the session before its timeout. */
+/* Neither the delete nor the end of the session has reached the server. A new connection ends the session before its
+   timeout. */
 ZKT_CASE(an_end_that_is_lost_is_sent_again)
 {
     struct scene s;
@@ -123,7 +126,7 @@ ZKT_CASE(an_end_that_is_lost_is_sent_again)
     zkt_close(s.c);
 }
 
-/* No server can be reached any more, so none confirms it before the session has timed out. */
+/* No server can be reached any more, so nothing is confirmed before the session has timed out. */
 ZKT_CASE(nothing_is_confirmed_while_no_server_answers)
 {
     struct scene s;
@@ -141,7 +144,8 @@ ZKT_CASE(nothing_is_confirmed_while_no_server_answers)
     zkt_close(s.c);
 }
 
-/* Two sockets of the process are connected to the proxy: the answers to the deletes come first. */
+/* Two sockets of the process are connected to the proxy. The client waits for the answers to its deletes before it
+   sends the end. */
 ZKT_CASE(a_second_client_costs_a_round_trip)
 {
     struct scene s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A guardian ends the sessions of a process that has died, and of no other. */
+/* A guardian ends the sessions of a process that has died, and no other sessions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,23 +22,25 @@
 #include "guardian/wire.h"
 #include "session/request.h"
 
-/* SOON_MS: less than the session timeout, with which the servers would end the session themselves. */
+/* SOON_MS is less than the session timeout, after which the servers would end the session themselves. */
 enum { SESSION_MS = 10000, SOON_MS = 6000, PATIENCE_MS = 30000 };
-/* For what must not happen. A guardian that thought its parent dead would need some milliseconds. */
+/* The time to wait for an event that must not happen. A guardian that wrongly believed its parent dead would need some
+   milliseconds. */
 enum { A_WHILE_MS = 700 };
 
 /* --- a process that holds the lock of the case --- */
 
 struct holder {
     char hosts[256], path[128];
-    char other_hosts[256];          /* for @then */
-    atomic_bool wait;               /* not yet */
-    void (*then)(struct holder *h); /* once it holds; returns: wait for the end */
-    atomic_int holds;               /* so many times it has got the lock */
-    atomic_bool go, done;           /* for @then */
-    atomic_int beat;                /* of a process of the group */
-    atomic_int other;               /* number of another process or group */
-    zkr_client *c;                  /* for the process itself */
+    char other_hosts[256]; /* argument of @then */
+    atomic_bool wait;      /* do not begin yet */
+    /* Called once the process holds; it then waits for its end. */
+    void (*then)(struct holder *h);
+    atomic_int holds;     /* how often it was granted the lock */
+    atomic_bool go, done; /* for use by @then */
+    atomic_int beat;      /* counted up by a process of the group */
+    atomic_int other;     /* number of another process or group */
+    zkr_client *c;        /* for use within the process */
 };
 
 static zkr_client *open_guarded(const char *hosts, int64_t guardian)
@@ -70,7 +72,7 @@ static int hold(void *arg)
     return 1;
 }
 
-/* @wait: it does nothing before .wait is cleared. */
+/* Fork the holder. With @wait, it does nothing before .wait is cleared. */
 static struct holder *prepare(pid_t *pid, void (*then)(struct holder *h), bool wait)
 {
     struct holder *h = zkt_shared(sizeof(*h));
@@ -89,7 +91,7 @@ static struct holder *start(pid_t *pid, void (*then)(struct holder *h))
     return h;
 }
 
-/* The lock was free before the servers can have ended the session. */
+/* Check that the lock is free before the servers can have ended the session. */
 static void is_free_soon(void)
 {
     ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
@@ -127,7 +129,7 @@ static void kill_and_free(pid_t pid)
 
 /* --- who guards --- */
 
-/* The newest child of @pid that has this name; 0: there is none. */
+/* Returns the newest child of @pid with this name, or 0 if there is none. */
 static pid_t child_of(pid_t pid, const char *name)
 {
     char command[64];
@@ -145,7 +147,7 @@ static pid_t guardian_of(pid_t pid)
     return child_of(pid, "zkr-guardian");
 }
 
-/* Our end of the socket of the guardian. */
+/* Returns this process's end of the guardian's socket. */
 static int guardian_fd(void)
 {
     for (int fd = 3; fd < 256; fd++) {
@@ -174,7 +176,7 @@ ZKT_CASE(a_process_that_exits_without_a_close_is_dead_too)
     is_free_soon();
 }
 
-/* A guardian as the library starts it; @fd: our end of its socket. */
+/* Start a guardian as the library starts it. @fd gets this process's end of its socket. */
 static pid_t start_guardian(int *fd)
 {
     char name[] = "zkr-guardian", *argv[] = {name, NULL};
@@ -193,7 +195,8 @@ static pid_t start_guardian(int *fd)
     return pid;
 }
 
-/* The only guardian has said that it is ready, which nobody has read, and has not read of the session. */
+/* The only guardian has reported that it is ready, but nobody has read the report. The guardian has not yet read the
+   record of the session. */
 static void tell_a_stopped_guardian(struct holder *h)
 {
     struct pollfd p = {.events = POLLIN};
@@ -216,7 +219,7 @@ static void tell_a_stopped_guardian(struct holder *h)
     atomic_store(&h->other, guardian);
 }
 
-/* As nobody has read its answer, the guardian gets an error first. It reads on all the same. */
+/* The guardian gets an error first, because its answer was not read. It continues to read all the same. */
 ZKT_CASE(what_was_told_last_is_read_behind_an_answer_that_was_not)
 {
     pid_t pid;
@@ -227,7 +230,7 @@ ZKT_CASE(what_was_told_last_is_read_behind_an_answer_that_was_not)
     is_free_soon();
 }
 
-/* The child has copies of all descriptors of its parent, and outlives it. */
+/* The child has copies of all descriptors of its parent, and outlives the parent. */
 static void leave_a_child(struct holder *h)
 {
     pid_t child = fork();
@@ -277,7 +280,7 @@ ZKT_CASE(a_forked_child_has_a_guardian_of_its_own)
 
 /* --- a process that dies before its guardian has started --- */
 
-/* The guardian starts when the shell command @until, in which $PPID is the holder, has succeeded. */
+/* Delay each guardian until the shell command @until succeeds. In that command, $PPID is the holder. */
 static void start_guardians_late(const char *until)
 {
     static char script[64] = "/tmp/zkr-late-XXXXXX";
@@ -296,8 +299,8 @@ static void forget_late_guardians(void)
 }
 
 /*
- * The kernel needs a tenth of a second for the end of this process: the last thread unmaps much memory. The calling
- * thread has a file of its own to free, so that it ends after the others have begun to, but before the last.
+ * Make the kernel need a tenth of a second to end this process: the last thread unmaps much memory. The calling thread
+ * has its own file to free, so it ends after the other threads have begun to end, but before the last one.
  */
 static void end_slowly(void)
 {
@@ -312,7 +315,7 @@ static void end_slowly(void)
     assert_int_equal(fallocate(memfd_create("own", MFD_CLOEXEC), 0, 0, OWN_BYTES), 0);
 }
 
-/* Holds before its guardian has started, as the leader of a process group in which another process stays. */
+/* Hold the lock before the guardian has started, as the leader of a process group in which another process stays. */
 static int hold_before_the_guardian(void *arg)
 {
     struct holder *h = arg;
@@ -332,7 +335,7 @@ static int hold_before_the_guardian(void *arg)
     }
 }
 
-/* Of which threads remain when the first has ended is not known, so this is done several times. */
+/* Which threads remain when the first has ended is random, so the test runs several times. */
 static void die_before_the_guardian(const char *until, int times)
 {
     start_guardians_late(until);
@@ -390,7 +393,7 @@ static void end_main_thread(struct holder *h)
     pthread_exit(NULL);
 }
 
-/* Its first thread is a zombie then; the lock belongs to the thread that has ended, but the node stays. */
+/* The first thread of the process is then a zombie. The lock belonged to that thread, but its node stays. */
 ZKT_CASE(a_process_whose_main_thread_has_ended_keeps_its_session)
 {
     pid_t pid;
@@ -419,10 +422,11 @@ ZKT_CASE(a_process_that_calls_exec_goes_on)
     ZKT_BECOMES(child_of(getpid(), "sleep"), pid, PATIENCE_MS);
     stays_held();
     kill_holder(pid);
-    is_free_soon(); /* the guardian waits for the end of the process as long as the session may last */
+    /* The guardian waits for the end of the process at most as long as the session may last. */
+    is_free_soon();
 }
 
-/* The number of the closed socket is a file's now, and the session is told again at the next connection. */
+/* The descriptor of the closed socket becomes that of a file. The next connection reports the session again. */
 static void close_the_socket(struct holder *h)
 {
     int fd = guardian_fd();
@@ -449,7 +453,7 @@ ZKT_CASE(a_process_that_has_closed_the_socket_keeps_its_lock)
     assert_int_equal(atomic_load(&h->beat), 1);
     stays_held();
     kill_holder(pid);
-    end_session_of_holder(); /* which the guardian does not know */
+    end_session_of_holder(); /* the guardian does not know this session */
 }
 
 /* --- sessions --- */
@@ -487,7 +491,8 @@ ZKT_CASE(servers_that_were_moved_to_are_known)
 
 enum { SESSIONS = 8 };
 
-/* Many sessions, as the guardian begins each list of servers anywhere. The others stand in the queue. */
+/* Open many sessions, because the guardian begins each server list at a random place. The other sessions wait in the
+   queue. */
 static void stand_in_line(struct holder *h)
 {
     for (int i = 1; i < SESSIONS; i++) {
@@ -499,7 +504,7 @@ static void stand_in_line(struct holder *h)
     }
 }
 
-/* libzookeeper alone would try half of a list with an even number of addresses, after its first round. */
+/* From a list with an even number of addresses, libzookeeper alone would try only half after its first round. */
 ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
 {
     pid_t pid;
@@ -513,7 +518,8 @@ ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
     zkt_proxy_cut(one);
     zkt_proxy_cut(other);
     kill_holder(pid);
-    zkt_sleep_ms(300); /* so that the guardian has tried both; sooner it proves less */
+    /* Long enough for the guardian to try both servers; otherwise the test proves less. */
+    zkt_sleep_ms(300);
     zkt_proxy_heal(one);
     is_free_soon();
 }
@@ -531,7 +537,7 @@ ZKT_CASE(clients_share_a_guardian_and_the_last_one_ends_it)
     assert_int_equal(zkt_child_count(), 0);
 }
 
-/* Closes a client that holds while it has no connection; the session ends when a server can be reached again. */
+/* Close a client that holds while it has no connection. The session ends once a server can be reached again. */
 static void close_cut_off(zkt_proxy *p)
 {
     zkr_client *c = open_guarded(zkt_proxy_host(p), ZKR_GUARDIAN_REQUIRED);
@@ -551,7 +557,7 @@ static void close_cut_off(zkt_proxy *p)
 ZKT_CASE(what_was_closed_without_a_connection_ends_too)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    close_cut_off(p); /* nobody needs the guardian any more */
+    close_cut_off(p); /* no client needs the guardian any more */
     assert_int_equal(zkt_child_count(), 0);
     zkr_client *other = open_guarded(zkt_servers(), ZKR_GUARDIAN_REQUIRED);
     close_cut_off(p);
@@ -573,7 +579,8 @@ ZKT_CASE(the_guardian_is_not_in_the_way)
     assert_int_equal(getsid(guardian), guardian);
     (void)snprintf(path, sizeof(path), "/proc/%d/cwd", guardian);
     ssize_t n = readlink(path, target, sizeof(target) - 1);
-    assert_true(n < 0 || (n == 1 && target[0] == '/')); /* it may not be looked at */
+    /* Without permission to read the link. */
+    assert_true(n < 0 || (n == 1 && target[0] == '/'));
     (void)snprintf(path, sizeof(path), "/proc/%d/cmdline", guardian);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     n = read(fd, target, sizeof(target));
@@ -655,7 +662,7 @@ ZKT_CASE(a_guardian_that_was_killed_is_noticed_and_not_missed_by_the_next_client
 
 /* --- process groups --- */
 
-/* A process of the group counts as long as it lives; the number that it has reached is in shared memory. */
+/* Start a group in which a process counts in shared memory as long as it lives. */
 static void start_group(struct holder *h)
 {
     int gate[2];
@@ -666,7 +673,7 @@ static void start_group(struct holder *h)
         (void)close(gate[1]);
         char byte;
         (void)!read(gate[0], &byte, 1);
-        if (fork() == 0) { /* and one that nobody waits for */
+        if (fork() == 0) { /* and another process, which nobody waits for */
             for (;;) {
                 (void)pause();
             }
@@ -698,7 +705,7 @@ ZKT_CASE(a_group_that_is_guarded_dies_before_its_session)
     assert_int_equal(atomic_load(&h->beat), at_grant);
 }
 
-/* A group that is stopped can be killed; one in which a process cannot be waited for is gone all the same. */
+/* A stopped group can be killed. A group whose processes the guardian cannot wait for ends all the same. */
 static void start_stopped_group(struct holder *h)
 {
     start_group(h);
@@ -728,7 +735,7 @@ static void replace_group(struct holder *h)
     atomic_store(&h->done, true);
 }
 
-/* Only the group that was named last acts under the holds. */
+/* A guardian kills only the group that was named last. */
 ZKT_CASE(a_group_that_was_replaced_goes_on)
 {
     pid_t pid;

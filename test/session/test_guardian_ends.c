@@ -25,7 +25,7 @@ static zkr_client_options guarded(void)
 
 /* --- what was promised --- */
 
-/* At its next connection it hands them in under the name of a scheme that no server has. */
+/* Make the next connection present the credentials under a scheme that no server has. */
 static void spoil_credentials(zkr_client *c)
 {
     zkr__lock(c);
@@ -34,7 +34,7 @@ static void spoil_credentials(zkr_client *c)
     zkr__unlock(c);
 }
 
-/* The holder may act for as long as it was told, so the session stays until then, and no longer. */
+/* The holder may act as long as its lease was promised. The session stays until then, and no longer. */
 ZKT_CASE(refused_credentials_end_no_session_that_holds)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -57,7 +57,7 @@ ZKT_CASE(refused_credentials_end_no_session_that_holds)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* --- what no server knows --- */
+/* --- a close that no server has received --- */
 
 ZKT_CASE(a_close_without_an_answer_is_made_up_for)
 {
@@ -76,7 +76,7 @@ static struct holder *start(const char *hosts, bool plain)
 
 enum { WAYS = 4 };
 
-/* Four ways to the servers, the first of which is cut. Returns which of them the holder uses. */
+/* Make four connections to the servers available, the first of which is cut. Returns which one the holder uses. */
 static int hold_by_some_way(zkt_proxy *ways[WAYS], struct holder *h)
 {
     char hosts[512] = "";
@@ -96,7 +96,7 @@ static int hold_by_some_way(zkt_proxy *ways[WAYS], struct holder *h)
     return used;
 }
 
-/* The one that the holder used, and two others. */
+/* The proxy that the holder used is silent, and two others are. */
 ZKT_CASE(silent_servers_do_not_hold_it_up)
 {
     enum { ROUNDS = 3 };
@@ -138,7 +138,7 @@ ZKT_CASE(the_server_that_was_connected_is_tried_first)
 static const char demands[] =
     "enforce.auth.enabled=true\nenforce.auth.schemes=digest\n";
 
-/* Each attempt that is refused renews the session, so there are few of them. */
+/* Each refused attempt renews the session, so the guardian makes few attempts. */
 ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
 {
     enum { MOST_MS = SESSION_MS * 3 / 2 };
@@ -146,7 +146,7 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     zkt_server *s = zkt_server_start(NULL);
     zkt_proxy *p = zkt_proxy_start(zkt_server_host(s));
     const struct holder *h = start(zkt_proxy_host(p), true);
-    zkt_proxy_cut(p); /* the holder itself does not hear of it */
+    zkt_proxy_cut(p); /* so that the holder itself does not notice */
     (void)snprintf(config, sizeof(config), "%s/zoo.cfg", zkt_server_dir(s));
     FILE *f = fopen(config, "a");
     assert_non_null(f);
@@ -162,7 +162,7 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* The guardian has the credentials of its client. */
+/* The guardian has its client's credentials. */
 ZKT_CASE(credentials_that_servers_demand_are_at_hand)
 {
     zkt_server_options so = {.config = demands};
@@ -178,8 +178,8 @@ ZKT_CASE(credentials_that_servers_demand_are_at_hand)
 /* --- the process itself --- */
 
 /*
- * A CI server finds the processes of a job by a variable in their environment. The guardian may not be looked at, so a
- * script stands for it.
+ * A CI server finds the processes of a job by an environment variable. The test cannot read the environment of the
+ * guardian, so a script takes its place.
  */
 ZKT_CASE(the_guardian_has_few_variables)
 {
@@ -224,7 +224,7 @@ static pid_t guardian(void)
     return pid;
 }
 
-/* A child with this number, which ends at once. */
+/* Create a child with this process id, which ends at once. */
 static void end_a_child_as(pid_t pid)
 {
     struct clone_args args = {.exit_signal = SIGCHLD,
@@ -240,7 +240,7 @@ static void end_a_child_as(pid_t pid)
     assert_int_equal(rc, pid);
 }
 
-/* The application has heard of the end of the guardian, whose number is another child's by now. */
+/* The application has waited for the guardian. Another child has the guardian's process id now. */
 ZKT_CASE(a_child_with_the_number_of_the_guardian_is_left_to_the_application)
 {
     zkr_client_options o = guarded();
@@ -248,7 +248,7 @@ ZKT_CASE(a_child_with_the_number_of_the_guardian_is_left_to_the_application)
     const pid_t pid = guardian();
     int status = 0;
     siginfo_t unused;
-    zkt_sleep_ms(20); /* times of processes are in hundredths of a second */
+    zkt_sleep_ms(20); /* the start times of processes have a resolution of 10 ms */
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     end_a_child_as(pid);
@@ -258,7 +258,7 @@ ZKT_CASE(a_child_with_the_number_of_the_guardian_is_left_to_the_application)
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
-/* Nothing can be told to the guardian then. */
+/* The client can then send nothing to the guardian. */
 ZKT_CASE(a_guardian_whose_socket_was_closed_leaves_no_zombie)
 {
     zkr_client_options o = guarded();

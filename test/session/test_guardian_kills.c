@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes with a guardian, and guardians, are killed at any moment; and with a supervisor that tells the guardian. */
+/* Kill processes with a guardian, and guardians, at any moment. A supervisor may also report to the guardian. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,8 +14,9 @@ enum { SESSION_MS = 8000, SOON_MS = 5000, PATIENCE_MS = 30000 };
 struct victim {
     char hosts[256], path[128];
     _Atomic(int64_t) session;
-    _Atomic(int64_t) sure_at; /* CLOCK_MONOTONIC in ns: it held then */
-    atomic_int holds, moment; /* what it was doing */
+    /* CLOCK_MONOTONIC in ns: the last time at which it surely held. */
+    _Atomic(int64_t) sure_at;
+    atomic_int holds, moment; /* the moment: what the process was doing */
     atomic_int guardian;      /* the option */
 };
 
@@ -28,7 +29,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Holds for a moment, and says so all the time. */
+/* Hold for a moment, and record the current time as long as the hold is sure. */
 static void hold(struct victim *v, zkr_mutex *m)
 {
     const int64_t end = now_ns() + 500000;
@@ -41,7 +42,7 @@ static void hold(struct victim *v, zkr_mutex *m)
     }
 }
 
-/* Opens, holds some times, closes, and all that again, until it is killed. */
+/* Open a client, hold several times, close the client, and repeat until killed. */
 static int live(void *arg)
 {
     struct victim *v = arg;
@@ -78,7 +79,7 @@ static struct victim *make_victim(const char *hosts)
     return v;
 }
 
-/* Up to @most_ns, another time in each round. */
+/* Pause for at most @most_ns, a different time in each round. */
 static void pause_for(int round, int factor, int64_t most_ns)
 {
     const struct timespec pause = {.tv_nsec =
@@ -86,7 +87,8 @@ static void pause_for(int round, int factor, int64_t most_ns)
     (void)nanosleep(&pause, NULL);
 }
 
-/* At any moment from the start on; now and then just after its connection broke, or its session ended at the servers. */
+/* Kill at any moment from the start on, in some rounds just after the connection broke or the servers ended the
+   session. */
 static void kill_at(struct victim *v, zkt_proxy *way, pid_t pid, int round)
 {
     const bool connects_again = round % 5 == 3;
@@ -104,7 +106,7 @@ static void kill_at(struct victim *v, zkt_proxy *way, pid_t pid, int round)
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
-/* The next holds long before a session can have timed out, and not before the victim is dead. */
+/* The next contender is granted long before the session can have timed out, but not before the victim is dead. */
 ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
 {
     enum { ROUNDS = 100 };
@@ -115,7 +117,7 @@ ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
     for (int i = 0; i < ROUNDS; i++) {
         atomic_store(&v->session, 0);
         atomic_store(&v->sure_at, 0);
-        /* With TRY it may be killed before its guardian has started. */
+        /* With TRY, the victim may be killed before its guardian has started. */
         atomic_store(&v->guardian, i % 2 ? ZKR_GUARDIAN_TRY : ZKR_GUARDIAN_REQUIRED);
         pid_t pid = zkt_fork(live, v);
         kill_at(v, way, pid, i);
@@ -148,11 +150,10 @@ ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
 
 struct supervised {
     char hosts[256], path[128];
-    atomic_int ready,
-        go; /* go: 1 = it tells that nothing acts, 2 = it ends without a word */
+    atomic_int ready, go; /* 1 = report that nothing acts, 2 = end without a report */
 };
 
-/* Holds, and has a child that tells by a pipe when nothing acts any more. */
+/* Hold, with a child that reports through a pipe when nothing acts any more. */
 static int supervise(void *arg)
 {
     struct supervised *s = arg;
@@ -181,7 +182,7 @@ static int supervise(void *arg)
     }
 }
 
-/* Killed: its session goes on until its supervisor has told that nothing acts. */
+/* Kill the process. Its session continues until the supervisor has reported that nothing acts. */
 static void kill_supervised(int go)
 {
     enum { A_WHILE_MS = 700 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guardians and servers that give each connection a new session: the nodes of the old one are deleted. */
+/* Guardians and servers that give each connection a new session: the guardian deletes the nodes of the old session. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "guarded.h"
 #include "guardian/wire.h"
 
-/* What the end of a session brings about takes longer than SOON. */
+/* The effects of the end of a session take longer than SOON_MS. */
 enum { SESSION_MS = 30000, SOON_MS = 5000 };
 
 static zkr_client_options guarded(void)
@@ -23,7 +23,7 @@ static zkt_proxy *give_new_sessions(const char *server)
     return p;
 }
 
-/* A lock node of another session, which does not come back when it is deleted. */
+/* Create a lock node of another session. That session does not create it again when it is deleted. */
 static zkt_raw *make_node_in(const char *path)
 {
     char node[256];
@@ -36,7 +36,7 @@ static zkt_raw *make_node_in(const char *path)
     return s;
 }
 
-/* Its nodes go, in each directory, and those of others stay. */
+/* The nodes of the replaced session are deleted in each directory. The nodes of other sessions stay. */
 ZKT_CASE(a_replaced_session_leaves_no_nodes)
 {
     struct zkt_actor next, last;
@@ -60,7 +60,7 @@ ZKT_CASE(a_replaced_session_leaves_no_nodes)
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
 }
 
-/* With the chroot of the client, and its credentials. */
+/* The guardian uses the chroot and the credentials of the client. */
 ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
 {
     char hosts[512];
@@ -69,7 +69,7 @@ ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
     zkr_client_options o = guarded();
     zkr_client *c = zkt_client_with(zkt_server_host(s), &o);
     zkr_mutex *above = zkt_mutex_at(c, zkt_child("above"), NULL);
-    ZKT_MUST(zkr_mutex_acquire(above, PATIENCE_MS)); /* it makes the chroot */
+    ZKT_MUST(zkr_mutex_acquire(above, PATIENCE_MS)); /* this creates the chroot */
     h->private = true;
     (void)snprintf(h->path, sizeof(h->path), "/locks");
     (void)snprintf(hosts, sizeof(hosts), "%s%s",
@@ -83,7 +83,7 @@ ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
     ZKT_MUST(zkr_mutex_release(above));
 }
 
-/* A close that no server knows of is made up for by the deletion of the nodes. */
+/* For a close that no server has received, the guardian deletes the nodes. */
 ZKT_CASE(a_close_is_made_up_for_although_the_session_was_replaced)
 {
     close_unheard(give_new_sessions(zkt_servers()), SESSION_MS, SOON_MS);
@@ -111,7 +111,7 @@ static void let_know(zkr_client *c, int count)
     zkr__unlock(c);
 }
 
-/* One acquire in a directory of its own. Returns how many directories the guardian knows after that. */
+/* Acquire once in a directory of its own. Returns how many directories the guardian knows afterwards. */
 static int use_directory(zkr_client *c, const char *name)
 {
     zkr_mutex *m = zkt_mutex_at(c, zkt_child(name), NULL);
@@ -121,7 +121,7 @@ static int use_directory(zkr_client *c, const char *name)
     return after;
 }
 
-/* A directory that is not used any more makes room for another. The log says when there is no room. */
+/* A directory that is no longer used makes room for another one. The log reports a lack of room. */
 ZKT_CASE(the_guardian_knows_the_directories_in_use)
 {
     enum { MOST = ZKR__GUARDIAN_DIRECTORIES };

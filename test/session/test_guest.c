@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the client's threads mean for the process they live in. */
+/* The effects of the client's threads on the process. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -48,7 +48,8 @@ static void move_out(struct guest *g)
 
 /* --- threads --- */
 
-/* What any thread may be sent is the program's; what a thread does to itself is not held back. */
+/* Signals that may be sent to any thread are the program's, so the client's threads block them. Signals that a thread
+   causes itself are not blocked. */
 ZKT_CASE(threads_have_names_and_block_signals)
 {
     static const struct {
@@ -98,7 +99,7 @@ static int await_signal(void *arg)
     return 0;
 }
 
-/* A program that blocks a signal only after it opened its client gets it where it waits. */
+/* If a program blocks a signal only after it has opened its client, a waiting thread still receives the signal. */
 ZKT_CASE(a_signal_blocked_late_reaches_who_waits)
 {
     assert_int_equal(zkt_join(zkt_fork(await_signal, NULL), PATIENCE_MS), 0);
@@ -146,7 +147,7 @@ static void end_at_end_of_term(zkr_leader_latch *l, const zkr_lost *lost, void *
 static void end_at_ticket(zkr_ticket *t, int state, void *ctx)
 {
     atomic_fetch_add(&((struct ender *)ctx)->tickets, 1);
-    (void)pthread_cancel(pthread_self()); /* at the end of the callback */
+    (void)pthread_cancel(pthread_self()); /* takes effect at the end of the callback */
 }
 
 static zkr_client *open_ender(struct ender *e)
@@ -159,7 +160,7 @@ static zkr_client *open_ender(struct ender *e)
     return zkt_client_with(zkt_servers(), &o);
 }
 
-/* Callbacks go on, on one other thread, and nothing is left of what they were about. */
+/* Callbacks continue on another thread, and nothing remains of the ended threads and their calls. */
 ZKT_CASE(a_callback_may_end_its_thread)
 {
     struct ender e = {0};
@@ -225,7 +226,7 @@ static struct _zhandle *open_second(const char *servers,
                           ZOO_NO_LOG_CLIENTENV);
 }
 
-/* That is one handle that could not be opened. */
+/* The library treats this as one handle that could not be opened. */
 ZKT_CASE(an_open_handle_may_end_its_thread)
 {
     struct ender e = {0};
@@ -286,7 +287,7 @@ static struct _zhandle *close_at_open(const char *servers,
                           ZOO_NO_LOG_CLIENTENV);
 }
 
-/* The close would wait for that thread: refused, as in a callback. */
+/* The close would wait for this thread. So it is refused, as in a callback. */
 ZKT_CASE_WAYS(a_destructor_cannot_close_its_client,
               {"a_destructor_in_the_thread_of_callbacks_cannot_close_the_client",
                a_destructor_cannot_close_its_client, IN_CALLBACK, NULL},
@@ -316,16 +317,16 @@ ZKT_CASE_WAYS(a_destructor_cannot_close_its_client,
 
 /* --- a limit of threads --- */
 
-/* Root has none. */
+/* The limit of threads does not apply to root. */
 static void become_nobody(void)
 {
-    enum { FIRST = 61000, MANY = 4000 }; /* whom nobody else is */
+    enum { FIRST = 61000, MANY = 4000 }; /* user ids that nobody else has */
     if (geteuid() == 0) {
         assert_int_equal(setuid((uid_t)(FIRST + getpid() % MANY)), 0);
     }
 }
 
-/* Up to so many threads of this user; 0 = as many as may be. */
+/* Limit the threads of this user to @count; 0 = as many as possible. */
 static void limit_threads(int count)
 {
     struct rlimit limit;
@@ -360,9 +361,9 @@ static int expire_without_threads(void *arg)
     no_thread_starts();
     zkt_expire_start(c);
     ZKT_EVENTUALLY(has_tried(c), PATIENCE_MS);
-    limit_threads(zkt_thread_count() + 1); /* of the two that it needs */
+    limit_threads(zkt_thread_count() + 1); /* the next session needs two */
     for (int i = 0; i < 5; i++) {
-        ZKT_EVENTUALLY(has_tried(c), PATIENCE_MS); /* and nothing else comes of it */
+        ZKT_EVENTUALLY(has_tried(c), PATIENCE_MS); /* and nothing else happens */
     }
     limit_threads(0);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
@@ -372,7 +373,8 @@ static int expire_without_threads(void *arg)
     return 0;
 }
 
-/* libzookeeper would end it: the next session comes when there are threads for it. */
+/* Without threads, libzookeeper would end the process. The client opens the next session only when it can start the
+   threads. */
 ZKT_CASE(a_program_without_threads_to_spare_lives_on)
 {
     assert_int_equal(zkt_join(zkt_fork(expire_without_threads, NULL), PATIENCE_MS), 0);
@@ -395,7 +397,7 @@ static int expire_with_just_enough(void *arg)
     return 0;
 }
 
-/* The threads of the last session leave the room that those of the next one need. */
+/* The threads of the last session have ended before those of the next session start. */
 ZKT_CASE(a_program_with_just_enough_threads_keeps_its_client)
 {
     if (geteuid() != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lease: session time-outs that change with the server, options, nudges. */
+/* The lease: session timeouts that change with the server, options, nudges. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -9,15 +9,15 @@ enum { TICK_MS = 500, PATIENCE_MS = 30000 };
 
 /* --- another limit --- */
 
-/* A holder behind a proxy that takes it to a server with another limit. */
+/* A holder behind a proxy that moves it to a server with another limit. */
 struct move {
     int before_ms, after_ms;
-    const char *host; /* that it comes from: the leader's */
+    const char *host; /* the first server: the leader */
     zkt_server *to;
     zkt_proxy *proxy;
     zkr_client *c;
     zkr_mutex *m;
-    zkt_raw *observer; /* of its node */
+    zkt_raw *observer; /* waits for the end of the node */
     int64_t probes;
 };
 
@@ -39,7 +39,7 @@ static void begin(struct move *v)
     assert_int_equal(zkr_client_session_timeout_ms(v->c), v->before_ms);
 }
 
-/* Servers of a busy machine may stand still for longer than a short session stands it. */
+/* Servers of a busy machine may stand still for longer than a short session lasts. Acquire again then. */
 static void hold_until(struct move *v, bool (*enough)(struct move *v))
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
@@ -67,13 +67,13 @@ static void move_it(struct move *v)
     hold_until(v, is_told);
 }
 
-/* The leader surely counts with it: a request of the old connection may have been late. */
+/* The leader surely uses the new timeout. The first requests may still belong to the old connection. */
 static bool is_probed(struct move *v)
 {
     return zkt_stats(v->c).probes > v->probes + 3;
 }
 
-/* An observer at the leader waits for the end of its node. */
+/* An observer at the leader waits for the end of the node. */
 static bool is_watched(struct move *v)
 {
     char node[256];
@@ -86,8 +86,8 @@ static bool is_watched(struct move *v)
 }
 
 /*
- * With a smaller limit the session and the lease get shorter; of a hold that is cut off the claim ends before the
- * node does. For a larger limit see test_lease_growth.c.
+ * With a smaller limit, the session and the lease get shorter. If the holder is cut off, its lease ends before its node
+ * is deleted. For a larger limit, see test_lease_growth.c.
  */
 ZKT_CASE(a_shorter_session_timeout_is_told_and_counts)
 {
@@ -108,10 +108,11 @@ ZKT_CASE(a_shorter_session_timeout_is_told_and_counts)
 
 /* --- options --- */
 
-/* Without the stopgap a hold after an idle time is proven by three writes before it is told. */
+/* Without the stopgap, a hold after an idle time is proved by three writes before it begins. */
 ZKT_CASE(without_the_stopgap_a_hold_is_proven_first)
 {
-    /* A new session would be proof enough: a busy machine costs none. */
+    /* The opening of a session would be proof enough. The timeout is long enough to keep the session on a busy machine.
+       */
     enum { SHORT_MS = 6000 };
     zkr_client *c[2];
     for (int strict = 0; strict <= 1; strict++) {
@@ -122,7 +123,7 @@ ZKT_CASE(without_the_stopgap_a_hold_is_proven_first)
     }
     for (int strict = 0; strict <= 1; strict++) {
         zkr_mutex *m = zkt_mutex(c[strict]);
-        /* The milliseconds that are left are rounded down. */
+        /* The remaining milliseconds are rounded down. */
         zkt_sleep_ms(zkr_client_valid_for_ms(c[strict]) + 1);
         int64_t begun = zkt_now_ms();
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
@@ -133,7 +134,7 @@ ZKT_CASE(without_the_stopgap_a_hold_is_proven_first)
     }
 }
 
-/* Who knows the tick of the servers has more of the lease, and asks for two ticks at least. */
+/* A client that knows the tick of the servers has a longer lease, and requests at least two ticks. */
 ZKT_CASE(a_known_tick_makes_the_lease_longer)
 {
     enum { S_MS = 4000 };
@@ -143,7 +144,7 @@ ZKT_CASE(a_known_tick_makes_the_lease_longer)
     zkr_mutex *m = zkt_mutex(zkt_client_with(zkt_servers(), &o));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     int64_t opened = zkt_now_ms();
-    /* What the opening of the session proved is over by then. */
+    /* By then, the proof from the opening of the session has ended. */
     ZKT_EVENTUALLY(zkt_now_ms() > opened + S_MS / 2 &&
                        zkr_mutex_valid_for_ms(m) > S_MS * 4 / 5,
                    PATIENCE_MS);
@@ -153,8 +154,8 @@ ZKT_CASE(a_known_tick_makes_the_lease_longer)
 /* --- slow answers --- */
 
 /*
- * With answers that take almost an eighth of the session timeout: a hold that begins late in a session, by a bound that will
- * pass before there is another, is proven first. Then it is kept.
+ * Answers take almost an eighth of the session timeout. A hold that begins late in a session, when the bound would end
+ * before the next proof, is proved first. Then the client keeps the hold.
  */
 ZKT_CASE(a_hold_with_slow_answers_begins_when_it_can_be_kept)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease bound against its worst case: a client of a follower that is cut off from its
- * leader but goes on serving reads and pings. Whatever the client has claimed as surely held
- * must end before the leader deletes its node.
+ * The lease bound in its worst case: the client's follower is cut off from its leader, but continues to serve reads and
+ * pings. Each time until which the client was sure to hold must end before the leader deletes the node.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static int through_proxy(void *ctx, int from, int to, int port)
     struct cluster *k = ctx;
     char target[32];
     (void)snprintf(target, sizeof(target), "127.0.0.1:%d", port);
-    zkt_proxy_stop(k->links[from][to]); /* of an earlier try */
+    zkt_proxy_stop(k->links[from][to]); /* from an earlier attempt */
     k->links[from][to] = zkt_proxy_start_raw(target);
     return zkt_proxy_port(k->links[from][to]);
 }
@@ -52,7 +51,7 @@ static const char *host_of(struct cluster *k, int index)
     return zkt_server_host(zkt_ensemble_server(k->e, index));
 }
 
-/* A holder behind the follower, on a path of its own, whose node is watched at the leader. */
+/* A holder behind the follower, with its own path. An observer at the leader watches its node. */
 struct hold {
     const char *path;
     int64_t idle_ms, held_ms; /* before the hold, and before the cut */
@@ -87,7 +86,7 @@ static void take(struct cluster *k, struct hold *h)
     }
 }
 
-/* Again when the servers of a busy machine have stood still for too long. */
+/* Repeat this if the servers of a busy machine stood still for too long. */
 static void take_all(struct cluster *k, struct hold *h, int count)
 {
     int held;
@@ -119,7 +118,7 @@ static bool claims(struct hold *h)
     return left > 0;
 }
 
-/* Servers can forget the end of a session until another write comes (ZOOKEEPER-4537). */
+/* Servers can delay the end of a session until another write arrives (ZOOKEEPER-4537). */
 static bool await_end_of_node(struct hold *h)
 {
     enum { LONG_MS = PATIENCE_MS / 3 };
@@ -146,8 +145,8 @@ static void expect_node_to_end_later(struct hold *h)
 }
 
 /*
- * Hold, cut the follower off with @cut, and compare the claims with the ends of the nodes. The one that is
- * idle first comes last, so that it holds for no longer than it is to.
+ * Hold, cut the follower off with @cut, and compare the claimed times with the ends of the nodes. The holder that is
+ * idle first comes last, so that it holds no longer than planned.
  */
 static void
 expect_claims_to_end_in_time(struct hold *h, int count, void (*cut)(struct cluster *k))
@@ -182,7 +181,7 @@ static void cut_both_ways(struct cluster *k)
     zkt_proxy_blackhole(link_of(k));
 }
 
-/* Our delete at the end of the lease would still get to the leader: so the client is cut, too. */
+/* At the end of the lease, the client's delete would still reach the leader. So the client is cut off, too. */
 static void cut_from_the_leader(struct cluster *k)
 {
     zkt_proxy_blackhole(k->client);
@@ -195,8 +194,8 @@ static void cut_to_the_leader(struct cluster *k)
 }
 
 /*
- * A hold kept up by probes for a while, and one won at once after an idle time, when there is nothing but its
- * own create to go by.
+ * One hold is kept up by probes for a while. Another hold begins after an idle time, when only its own create proves
+ * anything.
  */
 ZKT_CASE(probed_and_fresh_holds_end_in_time)
 {
@@ -205,7 +204,7 @@ ZKT_CASE(probed_and_fresh_holds_end_in_time)
     expect_claims_to_end_in_time(h, MOST, cut_both_ways);
 }
 
-/* The same with one direction of the link only. */
+/* Only one direction of the link is cut. */
 ZKT_CASE(a_link_that_fails_from_the_leader_is_noticed)
 {
     struct hold h = {.path = "/fresh", .idle_ms = 2 * SESSION_MS};
@@ -218,7 +217,7 @@ ZKT_CASE(a_link_that_fails_to_the_leader_is_noticed)
     expect_claims_to_end_in_time(&h, 1, cut_to_the_leader);
 }
 
-/* A leader that is frozen: another is elected, and the session goes on with full time. */
+/* The leader is frozen. The servers elect another one, where the session gets its full timeout again. */
 ZKT_CASE(a_frozen_leader_costs_no_exclusion)
 {
     struct cluster k;
@@ -229,9 +228,9 @@ ZKT_CASE(a_frozen_leader_costs_no_exclusion)
     zkr_mutex *m = zkt_mutex(zkt_client(hosts, SESSION_MS));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_server_freeze(zkt_ensemble_server(k.e, k.leader));
-    (void)zkt_latest_claim(m); /* runs out: nobody answers writes */
+    (void)zkt_latest_claim(m); /* the lease ends, because writes get no answer */
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* of the new leader */
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* at the new leader */
     ZKT_MUST(zkr_mutex_release(m));
     assert_int_not_equal(zkt_ensemble_leader(k.e), k.leader);
     zkt_server_thaw(zkt_ensemble_server(k.e, k.leader));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lease of a session whose timeout grows as it moves to a server with a larger minSessionTimeout. No hold is lost
- * by that. And the longer timeout counts for nothing: the next leader starts with what was granted at the creation.
+ * The lease of a session whose timeout grows when it moves to a server with a larger minSessionTimeout. The move loses
+ * no hold. The longer timeout does not extend the lease, because the next leader starts with the timeout that was
+ * granted when the session was created.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +13,15 @@
 
 enum { SERVERS = 3, SHORT_MS = 4000, LONG_MS = 12000, PATIENCE_MS = 30000 };
 
-/* One that holds behind a proxy, and one that waits behind it, at the server that grants what it is asked for. */
+/* A holder behind a proxy, and a waiter behind it at the generous server. */
 struct pair {
     const char *path;
     zkt_proxy *proxy;
     zkr_client *c;
     zkr_mutex *m;
     zkr_ticket *next;
-    int64_t held_ms; /* up to here it was sure to hold; the next holds from then on */
+    /* The holder was sure to hold until then; the waiter holds from next_ms on. */
+    int64_t held_ms;
     int64_t next_ms;
 };
 
@@ -48,7 +50,7 @@ static void open_pair(struct cluster *k, struct pair *p)
     assert_int_equal(zkr_client_session_timeout_ms(p->c), SHORT_MS);
 }
 
-/* As the server says that has its connection; 0: it has none. */
+/* Returns the session timeout that @server reports, or 0 if it has no connection of the session. */
 static long timeout_at(const zkt_server *server, zkr_client *c)
 {
     char sid[40];
@@ -86,7 +88,7 @@ static void put_next_in_line(struct cluster *k, struct pair *p)
     ZKT_BECOMES(zkr_ticket_state(p->next), ZKR_TICKET_WAITING, PATIENCE_MS);
 }
 
-/* False: both are over, the hold and the wait. */
+/* Returns false when both the hold and the wait have ended. */
 static bool watch(struct pair *p)
 {
     int64_t left = zkr_mutex_valid_for_ms(p->m), now = zkt_now_ms();
@@ -124,7 +126,8 @@ static void end(struct pair *p)
     zkt_proxy_heal(p->proxy);
 }
 
-/* One holds already as it moves, the other takes its lock there. Then nobody hears of them, and the leader dies. */
+/* One client holds when it moves, and the other acquires its lock after the move. Then both are cut off, and the leader
+   dies. */
 ZKT_CASE(growth_costs_no_hold_and_counts_for_none)
 {
     enum { MOVES = 2 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Servers that stand still for a good part of the session time-out: no hold is the worse for it. 0.45 is
- * promised, and shown by unit.lease; a busy machine needs some of that.
+ * Servers that stand still for a good part of the session timeout do not cost a hold. The promised part is 0.45, as
+ * unit.lease shows. A busy machine needs some of that itself.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 enum { SESSION_MS = 10000, PAUSE_MS = SESSION_MS * 40 / 100, PATIENCE_MS = 30000 };
 
-/* Of clients that probe at different moments. */
+/* The clients probe at different moments. */
 enum { HOLDERS = 4, PROBE_MS = SESSION_MS / 12 };
 
 struct holders {
@@ -61,7 +61,7 @@ static void release(struct holders *h)
     }
 }
 
-/* Of the only server, of the follower that clients are connected to, and of a whole ensemble. */
+/* First the only server and a follower with clients pause, then a whole ensemble. */
 ZKT_CASE(a_pause_loses_nothing)
 {
     struct holders alone, among;
@@ -72,7 +72,7 @@ ZKT_CASE(a_pause_loses_nothing)
     zkt_server *only = zkt_server_start(NULL);
     hold(&alone, zkt_server_host(only));
     hold(&among, zkt_server_host(follower));
-    /* What the opening of the sessions proved does not last to the end of the pause. */
+    /* The proof from the opening of the sessions does not last until the end of the pause. */
     zkt_sleep_ms(SESSION_MS - PAUSE_MS + 500);
     pause_them((zkt_server *[]){only, follower}, 2);
     expect_sure_again(&alone);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What answers in a server's place is not believed: the real libzookeeper, and answers that cannot be. None crashes the
- * program, none keeps a processor busy, none is a grant; and with the truth all is well again.
+ * The client does not believe impossible answers. A proxy gives them in a server's place, to the real libzookeeper.
+ * None of them crashes the program, keeps a processor busy, or grants a lock. When the proxy passes true answers again,
+ * everything works.
  */
 #include <zookeeper/zookeeper.h>
 
@@ -11,10 +12,10 @@
 #include "lies.h"
 #include "multi_locks.h"
 
-/* A while, and how many requests or connections it may take: far less than a loop without a pause makes. */
+/* A while, and how many requests or connections the client may make in it: far fewer than a loop without a pause. */
 enum { WHILE_MS = 500, FEW = 60 };
 
-/* All is as it should be: one node while it is held, none afterwards. */
+/* Check a normal hold: it has one node while it lasts, and none afterwards. */
 static void acquire_and_release(zkr_mutex *m)
 {
     int64_t token = 0;
@@ -37,7 +38,8 @@ static void acquire_and_release(zkr_mutex *m)
 static const int64_t no_timeouts[] = {0, -1, INT32_MIN, 1, INT32_MAX};
 enum { NO_TIMEOUTS = sizeof(no_timeouts) / sizeof(no_timeouts[0]) };
 
-/* A session without a time-out, or with one that is absurd, is none: calls end in time, and few connections are made. */
+/* A session without a timeout, or with an absurd one, does not count as a session: calls end in time, and the client
+   makes few connections. */
 ZKT_CASE(a_timeout_that_cannot_be_is_no_session)
 {
     for (int i = 0; i < NO_TIMEOUTS; i++) {
@@ -59,9 +61,9 @@ ZKT_CASE(a_timeout_that_cannot_be_is_no_session)
 }
 
 /*
- * The same at a re-connection: the hold is lost, and another session follows. But nobody else gets the lock for as long as
- * the hold was promised. Once it is known to be lost, few connections are made; how many were made before is libzookeeper's
- * to say, which connects without a pause until our thread runs.
+ * The impossible timeout comes at a re-connection: the hold is lost, and another session follows. No other client gets
+ * the lock for as long as the hold was promised. After the loss is known, the client makes few connections. Before,
+ * libzookeeper connects without a pause until a thread of the client runs.
  */
 ZKT_CASE(a_timeout_that_cannot_be_ends_the_session)
 {
@@ -87,7 +89,7 @@ ZKT_CASE(a_timeout_that_cannot_be_ends_the_session)
     }
 }
 
-/* Nobody's nodes have owner 0, and would be ours. */
+/* Owner 0 marks a node without a session. A session 0 would own all these nodes. */
 ZKT_CASE(a_session_0_is_none)
 {
     struct zkt_lie lie = {.kind = ZKT_LIE_SESSION, .number = 0};
@@ -108,10 +110,10 @@ ZKT_CASE(a_session_0_is_none)
 // clang-format off
 static const struct {
     enum zkt_lie_kind kind;
-    const char *text, *name; /* or a name below the path of the case */
+    const char *text, *name; /* or a name below the path of the test case */
     int64_t number;
 } lies[] = {
-    /* Only what was asked for, with its number, is the path of our node. */
+    /* The path of our node is the requested one with its number, and nothing else. */
     {.kind = ZKT_LIE_PATH, .text = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
     {.kind = ZKT_LIE_PATH, .text = ""},
     {.kind = ZKT_LIE_PATH, .text = "/"},
@@ -120,23 +122,23 @@ static const struct {
     {.kind = ZKT_LIE_PATH, .text = "/x/0000000001"},
     {.kind = ZKT_LIE_PATH, .text = "/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
     {.kind = ZKT_LIE_PATH, .text = "/x\n/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
-    /* Its directory is the right one, its name is not; and a stranger's node of that name is left alone. */
+    /* The directory is right, but the name is wrong. If another client's node has that name, it is left alone. */
     {.kind = ZKT_LIE_PATH, .name = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
     {.kind = ZKT_LIE_PATH, .name = "0000000001"},
     {.kind = ZKT_LIE_PATH, .name = "\n0000000001"},
     {.kind = ZKT_LIE_PATH, .name = ""},
-    /* Ten digits, or a minus sign and ten, follow what was asked for, and nothing else. */
+    /* Ten digits, or a minus sign and ten digits, follow the requested path, and nothing else. */
     {.kind = ZKT_LIE_DIGITS, .text = "000000001"},
     {.kind = ZKT_LIE_DIGITS, .text = "00000000001"},
     {.kind = ZKT_LIE_DIGITS, .text = "--0000000001"},
     {.kind = ZKT_LIE_DIGITS, .text = LONG LONG LONG "0000000001"},
-    /* By none but our session, in a transaction that has a number. */
+    /* The node belongs to our session, and its transaction has a number. */
     {.kind = ZKT_LIE_CZXID, .number = 0},
     {.kind = ZKT_LIE_CZXID, .number = -1},
     {.kind = ZKT_LIE_CZXID, .number = INT64_MIN},
     {.kind = ZKT_LIE_OWNER, .number = 0},
     {.kind = ZKT_LIE_OWNER, .number = 4711},
-    /* A code that is none says nothing: 1000 would be ZKR_OK. */
+    /* A code that ZooKeeper does not define says nothing. 1000 would become ZKR_OK. */
     {.kind = ZKT_LIE_CODE, .number = 1},
     {.kind = ZKT_LIE_CODE, .number = 1000},
     {.kind = ZKT_LIE_CODE, .number = 1007},
@@ -145,7 +147,7 @@ static const struct {
 };
 // clang-format on
 
-/* Told once, or each time: our node is found by its GUID, and no other is touched. */
+/* The proxy lies once or each time. The client finds its node by the GUID, and touches no other node. */
 ZKT_CASE(what_is_said_of_a_create_is_not_believed)
 {
     for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
@@ -167,7 +169,8 @@ ZKT_CASE(what_is_said_of_a_create_is_not_believed)
     }
 }
 
-/* A transaction with too few results is not done, as far as anybody knows: what it made is looked for. */
+/* A transaction with too few results may not have been executed. The client searches for the nodes it may have created.
+   */
 ZKT_CASE(a_transaction_without_its_results_grants_nothing)
 {
     for (int times = 0; times <= 1; times++) {
@@ -191,7 +194,7 @@ ZKT_CASE(a_transaction_without_its_results_grants_nothing)
     }
 }
 
-/* A guarded write without its results is one of which nothing is known. */
+/* A guarded write without its results has an unknown outcome. */
 ZKT_CASE(a_write_without_its_results_is_unknown)
 {
     struct zkt_lie lie = {.kind = ZKT_LIE_FEW};
@@ -212,7 +215,7 @@ ZKT_CASE(a_write_without_its_results_is_unknown)
 
 /* --- who is there --- */
 
-/* A name that cannot be is no part of a path. */
+/* An impossible name cannot be part of a path. */
 ZKT_CASE(a_list_of_what_cannot_be_is_no_list)
 {
     static const char *const names[] = {
@@ -225,7 +228,7 @@ ZKT_CASE(a_list_of_what_cannot_be_is_no_list)
         ("x\x1f"
          "0000000001"),
     };
-    /* Of what is not there no server lies. */
+    /* The proxy does not lie about a missing directory. */
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct zkt_lie lie = {.kind = ZKT_LIE_NAMES, .text = names[i]};
@@ -243,7 +246,7 @@ ZKT_CASE(a_list_of_what_cannot_be_is_no_list)
     }
 }
 
-/* The nearest ahead, of two, is listed and not there when it is read: asked for again with pauses. */
+/* Of two nodes ahead, the nearest is in the list, but a read does not find it: the client lists again, with pauses. */
 ZKT_CASE(one_who_is_listed_and_denied_keeps_nobody_busy)
 {
     zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -268,7 +271,7 @@ ZKT_CASE(one_who_is_listed_and_denied_keeps_nobody_busy)
     end(t);
 }
 
-/* Our node is there and in no list: it is asked for with pauses, and stays the only one. */
+/* Our node exists, but no list contains it: the client asks for it again, with pauses, and creates no second node. */
 ZKT_CASE(one_who_is_there_and_not_listed_makes_no_other_node)
 {
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
@@ -290,8 +293,8 @@ ZKT_CASE(one_who_is_there_and_not_listed_makes_no_other_node)
 }
 
 /*
- * A server that counts changes of children as Keeper does: by its count, nobody came between our last node and our next.
- * Who came holds, and we wait.
+ * The proxy counts changes of children as Keeper does. By that count, no node was created between our last node and our
+ * next one. But another client has created one and holds, so we wait.
  */
 ZKT_CASE(a_count_with_changes_in_it_hides_nobody)
 {
@@ -302,10 +305,11 @@ ZKT_CASE(a_count_with_changes_in_it_hides_nobody)
     acquire_and_release(m);
     const char *node = zkt_child("config");
     assert_int_equal(zkt_create(zkt_servers(), node, "", 0), ZKT_OK);
-    for (int changes = 0; changes < 2; changes++) { /* a number each two */
+    /* Two changes count as one created node. */
+    for (int changes = 0; changes < 2; changes++) {
         assert_int_equal(zkt_set(zkt_proxy_host(proxy), node, "x"), ZKT_OK);
     }
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* and reads the count */
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* this also reads the count */
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_acquire(other, PATIENCE_MS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of a client: whose lines come where, what becomes of too many, and what of a fork. */
+/* The log of a client: which client gets which lines, what happens to too many lines, and the log after a fork. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void take_line(int level, const char *line, void *ctx)
     }
 }
 
-/* Not through the door of the tests: it has a mutex of its own, which children would inherit. */
+/* The test's own door is not used, because it has a mutex that children would inherit. */
 static zkr_client *
 logging_client_by(zkr_open_handle_fn open, struct lines *l, int64_t level)
 {
@@ -73,8 +73,8 @@ static zhandle_t *open_ours(const char *servers,
 }
 
 /*
- * The log callback gets our lines and libzookeeper's, whole ones, all on the dispatch thread. libzookeeper is never asked
- * for its debug lines: as it closes, one reads what was freed (ZOOKEEPER-4809).
+ * The log callback gets whole lines of the library and of libzookeeper, all on the dispatch thread. The client never
+ * enables the debug lines of libzookeeper, because one of them reads freed memory during the close (ZOOKEEPER-4809).
  */
 ZKT_CASE(the_log_takes_libzookeepers_lines_too)
 {
@@ -95,20 +95,21 @@ ZKT_CASE(the_log_takes_libzookeepers_lines_too)
     }
 }
 
-/* Two clients, each with a level of its own: the lines come to whom they are about, and no more than it wants. */
+/* Each of two clients has its own level: a line goes only to the client that it concerns, and only if the client's
+   level includes it. */
 ZKT_CASE(each_client_gets_its_own_lines)
 {
     struct lines loud = {0}, quiet = {0};
     zkr_client *q = logging_client(&quiet, ZKR_LOG_ERROR);
     zkr_client *c = logging_client(&loud, ZKR_LOG_DEBUG);
     ZKT_EVENTUALLY(atomic_load(&loud.theirs) > 2, PATIENCE_MS);
-    zkt_close(c); /* the quiet one's level is the highest now */
+    zkt_close(c); /* now the level of the quiet client is the highest */
     int before = atomic_load(&loud.theirs);
     c = logging_client(&loud, ZKR_LOG_DEBUG);
     ZKT_EVENTUALLY(atomic_load(&loud.theirs) > before + 2, PATIENCE_MS);
     zkt_close(q);
     before = atomic_load(&loud.theirs);
-    zkt_expire(c); /* there is more to say, and nobody else to say it of */
+    zkt_expire(c); /* this causes more lines, and only about this client */
     ZKT_EVENTUALLY(atomic_load(&loud.theirs) > before, PATIENCE_MS);
     zkt_close(c);
     assert_int_equal(atomic_load(&quiet.theirs), 0);
@@ -116,8 +117,8 @@ ZKT_CASE(each_client_gets_its_own_lines)
 }
 
 /*
- * Without a server it says the same again and again, some forty lines a second: that is passed on once, and again after a
- * connection. A connection that is reset ends in one of several texts, by how far it had come.
+ * Without a server, libzookeeper repeats itself about forty times a second. A repeated line passes once, and again
+ * after a connection. A reset connection causes one of several texts, depending on how far it had come.
  */
 ZKT_CASE(what_libzookeeper_repeats_is_passed_on_once)
 {
@@ -142,7 +143,7 @@ ZKT_CASE(what_libzookeeper_repeats_is_passed_on_once)
     zkt_close(c);
 }
 
-/* Also when there are more than have a slot: those beyond are told of to the first. */
+/* If there are more clients than slots, the first client gets the lines of the clients without a slot. */
 ZKT_CASE(more_clients_than_slots_lose_no_line)
 {
     enum { CLIENTS = ZKR__LOG_SLOTS + 2 };
@@ -187,7 +188,7 @@ static void log_event(zkr_client *c, const struct zkr__event *event, bool more)
     zkr__unlock(c);
 }
 
-/* Fields in order; quotes where a value needs them; and a line that is too long is cut off. */
+/* The fields are in order, and values are quoted where necessary. A line that is too long is cut. */
 ZKT_CASE(events_are_keys_and_values)
 {
     static char long_text[3000];
@@ -232,7 +233,7 @@ ZKT_CASE(events_are_keys_and_values)
     zkt_close(c);
 }
 
-/* --- somebody who is always busy --- */
+/* --- busy threads --- */
 
 struct worker {
     pthread_t thread;
@@ -263,7 +264,7 @@ static void *lock_on(void *arg)
     return NULL;
 }
 
-/* As libzookeeper's threads do, which hold no lock of ours. */
+/* Log like the threads of libzookeeper, which hold no lock of the library. */
 static void *log_on(void *arg)
 {
     struct worker *w = arg;
@@ -303,7 +304,7 @@ static void end(struct worker *w)
 
 /* --- too many --- */
 
-/* A callback that is too slow holds nobody up: lines are dropped and counted, for all to read. */
+/* A slow callback delays nothing: lines are dropped and counted, and any thread can read the count. */
 ZKT_CASE(lines_are_dropped_and_counted_while_stats_are_read)
 {
     struct lines l = {0};
@@ -328,7 +329,7 @@ ZKT_CASE(lines_are_dropped_and_counted_while_stats_are_read)
 
 /* --- fork --- */
 
-/* Status 0: the child's own client locked and unlocked, and its log came to its own callback. */
+/* Returns 0 if the child's own client locked and unlocked, and the child's own callback got its log. */
 static int live_a_life(void *arg)
 {
     struct lines l = {0};
@@ -339,8 +340,8 @@ static int live_a_life(void *arg)
 }
 
 /*
- * The allocator of clang's sanitizers, before it learned of fork(), keeps its locks as they are:
- * a child hangs in it when another thread was allocating. There the parent is idle.
+ * The allocator of clang's sanitizers, in versions that do not handle fork(), keeps its locks in a child. The child
+ * hangs in the allocator if another thread was allocating. There, the parent is idle.
  */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -353,7 +354,7 @@ enum { BUSY = 0 };
 enum { BUSY = 2 };
 #endif
 
-/* Forked from a process whose threads are busy, and log, a child's own client works. */
+/* A child is forked from a process whose threads are busy and log. The child's own client works. */
 ZKT_CASE(a_child_of_a_busy_parent_has_a_client_of_its_own)
 {
     struct lines l = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr_client_metrics(): what it counts, and that it is OpenMetrics text. */
+/* zkr_client_metrics(): the counts, and the OpenMetrics format. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { SHORT_MS = 4000 };
 
-/* The text, checked, up to the next call. */
+/* Returns the text, which was checked. It is valid until the next call. */
 static char *metrics(zkr_client *c)
 {
     static char *text;
@@ -33,7 +33,7 @@ static char *metrics(zkr_client *c)
     return text;
 }
 
-/* A sample of the client, or, with %s in it for the path, of the test's. */
+/* Returns the value of a sample. PATH in @format stands for the label with the path of the test. */
 static double value(zkr_client *c, const char *format)
 {
     char name[256], label[128];
@@ -58,7 +58,7 @@ static void expect_there(zkr_client *c, const char *const *names)
     }
 }
 
-/* Every family is there from the start, and of a path from its first use. */
+/* Each family of the client exists from the start, and each family of a path from the first use of the path. */
 ZKT_CASE(all_is_there_from_the_start)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -87,7 +87,7 @@ ZKT_CASE(all_is_there_from_the_start)
     EXPECT(c, "zkr_session_timeout_seconds", SHORT_MS / 1000);
 }
 
-/* A client that waits for a server is not connected, though it has a session. */
+/* A client that waits for a server is not connected, although it has a session. */
 ZKT_CASE(a_suspended_client_is_not_connected)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -101,7 +101,7 @@ ZKT_CASE(a_suspended_client_is_not_connected)
 
 enum { HELD_MS = 120 };
 
-/* It lasted for HELD_MS at least, and not much longer than @took. */
+/* Check that one hold lasted at least HELD_MS, and not much longer than @took. */
 static void expect_one_hold(zkr_client *c, int64_t took)
 {
     EXPECT(c, "zkr_hold_seconds_count{PATH}", 1);
@@ -109,7 +109,7 @@ static void expect_one_hold(zkr_client *c, int64_t took)
     assert_true(sum >= HELD_MS / 1000.0 && sum < (double)(took + 1000) / 1000);
 }
 
-/* A thread that acquires, again, and releases; and its times. */
+/* A thread acquires, acquires again, and releases. The metrics show its counts and times. */
 ZKT_CASE(a_hold_is_measured)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -132,7 +132,7 @@ ZKT_CASE(a_hold_is_measured)
     expect_one_hold(c, took);
 }
 
-/* A writer that becomes a reader holds from its grant on. */
+/* If a writer becomes a reader, its hold counts from the grant of the writer on. */
 ZKT_CASE(a_downgrade_goes_on_with_the_hold)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -146,7 +146,7 @@ ZKT_CASE(a_downgrade_goes_on_with_the_hold)
     expect_one_hold(c, zkt_now_ms() - began);
 }
 
-/* Given up at the time-out, canceled, released while it waits; failed. */
+/* The attempts end at their timeout, by a cancel, by a release while they wait, and by a failure. */
 ZKT_CASE(each_way_to_give_up_has_its_counter)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -174,8 +174,8 @@ ZKT_CASE(each_way_to_give_up_has_its_counter)
 }
 
 /*
- * From one of ours; by the event of the first; when one in the middle was there, by that of the middle, or, without
- * looking ahead, by a list.
+ * Hand-overs: from a claim of this client, by the event of the first node, and, after a node in the middle, by the
+ * event of that node or, without look-ahead, by a list.
  */
 ZKT_CASE_WAYS(hand_overs,
               {"hand_overs_are_told_apart", hand_overs, 1, NULL},
@@ -201,7 +201,7 @@ ZKT_CASE_WAYS(hand_overs,
     ZKT_MUST(zkr_ticket_release(first));
     ZKT_MUST(zkr_ticket_wait(second, PATIENCE_MS));
     EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"local\"}", 1);
-    /* Behind one that waits behind the holder, and gives up. */
+    /* The middle node waits behind the holder, and its wait ends. */
     zkr_ticket *middle = NULL;
     ZKT_MUST(zkr_mutex_request(theirs, ZKR_FOREVER, NULL, NULL, &middle));
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
@@ -222,7 +222,7 @@ ZKT_CASE_WAYS(hand_overs,
     }
 }
 
-/* By a deleted node, by the end of the session; and a leadership as well as a lock. */
+/* Losses by a deleted node and by the end of the session, of a lock and of a leadership. */
 ZKT_CASE(losses_are_told_apart)
 {
     char node[256];
@@ -242,7 +242,7 @@ ZKT_CASE(losses_are_told_apart)
     EXPECT(c, "zkr_acquired_total{PATH}", 2);
     zkt_expire(c);
     ZKT_BECOMES((int64_t)value(c, "zkr_expirations_total"), 1, PATIENCE_MS);
-    /* Which of the two is heard of first is the server's choice. */
+    /* The server decides which of the two is reported first. */
     ZKT_BECOMES((int64_t)(value(c, "zkr_lost_total{PATH,reason=\"session\"}") +
                           value(c, "zkr_lost_total{PATH,reason=\"node\"}")),
                 2, PATIENCE_MS);
@@ -254,7 +254,7 @@ ZKT_CASE(losses_are_told_apart)
     EXPECT(c, "zkr_hold_seconds_count{PATH}", 3);
 }
 
-/* A semaphore is one path; its permits had at once are one. */
+/* A semaphore is one path. Permits that are acquired together count as one hold. */
 ZKT_CASE(a_semaphore_is_one_path)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -271,7 +271,8 @@ ZKT_CASE(a_semaphore_is_one_path)
     assert_null(strstr(text, "/locks\""));
 }
 
-/* Past the lease bound a leader is lost, and waits; it is one or the other, whether its session goes on or ends. */
+/* Past the lease bound, a leader is lost, and waits. It counts as holding or as waiting, whether its session continues
+   or ends. */
 ZKT_CASE(a_leader_in_doubt_waits)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -291,7 +292,7 @@ ZKT_CASE(a_leader_in_doubt_waits)
         }
         zkt_proxy_heal(p);
         ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-        /* On a machine that is too busy this process counts as stopped. */
+        /* On a machine that is too busy, this process counts as stopped. */
         assert_int_equal((int)(value(c, "zkr_lost_total{PATH,reason=\"lease\"}") +
                                value(c, "zkr_lost_total{PATH,reason=\"stopped\"}")),
                          losses);
@@ -303,7 +304,7 @@ ZKT_CASE(a_leader_in_doubt_waits)
     EXPECT(c, "zkr_waiting{PATH}", 0);
 }
 
-/* The bound of a bucket is in it, as OpenMetrics has it. */
+/* In OpenMetrics, the bound of a bucket belongs to the bucket. */
 ZKT_CASE(a_bucket_ends_with_its_bound)
 {
     for (int i = 0; i < ZKR__BOUNDS; i++) {
@@ -316,7 +317,7 @@ ZKT_CASE(a_bucket_ends_with_its_bound)
     }
 }
 
-/* Beyond a thousand paths there is one label for all others. */
+/* Beyond a thousand paths, all others share one label. */
 ZKT_CASE(there_is_a_limit_of_paths)
 {
     enum { LIMIT = 1000, MORE = 7 };
@@ -324,7 +325,7 @@ ZKT_CASE(there_is_a_limit_of_paths)
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SHORT_MS;
     zkr_client *c = NULL;
-    /* Nobody answers there: what is asked for waits until it is given up. */
+    /* No server answers at this address, so the requests wait until they are given up. */
     ZKT_MUST(zkr_client_open(&c, "127.0.0.1:9", &o));
     for (int i = 0; i < LIMIT + MORE; i++) {
         zkr_mutex *m = NULL;
@@ -349,7 +350,7 @@ ZKT_CASE(there_is_a_limit_of_paths)
 static zkr_client *metered;
 static int lives;
 
-/* A writer becomes a reader, at a path that has no meter yet. */
+/* Turn a writer into a reader, at a path that has no meter yet. */
 static void downgrade_at_a_new_path(void)
 {
     char path[256];
@@ -369,17 +370,18 @@ static void downgrade_at_a_new_path(void)
     ZKT_MUST(zkr_rwlock_destroy(l));
 }
 
-/* Without memory for a meter one side has that of all other paths. A downgrade takes the hold from one meter to the other. */
+/* Without memory for a meter, one side uses the meter of all other paths. The downgrade moves the hold from one meter
+   to the other. */
 ZKT_CASE(a_downgrade_from_one_meter_to_another_counts)
 {
     metered = zkt_client(zkt_servers(), SHORT_MS);
     zkt_each_allocation_fails(10, downgrade_at_a_new_path);
     char *text = metrics(metered);
     assert_non_null(strstr(text, "} 0\n"));
-    assert_null(strstr(text, "} -")); /* no gauge is below 0 */
+    assert_null(strstr(text, "} -")); /* no gauge is negative */
 }
 
-/* Quotes, backslashes and ends of lines in a path; and a locale that writes commas. */
+/* The path contains quotes and backslashes, and the locale writes decimal commas. */
 ZKT_CASE(labels_and_numbers_are_escaped)
 {
     zkr_client *c = NULL;
@@ -387,7 +389,7 @@ ZKT_CASE(labels_and_numbers_are_escaped)
     ZKT_MUST(zkr_client_open(&c, "127.0.0.1:9", NULL));
     ZKT_MUST(zkr_mutex_create(&m, c, "/a \"quoted\\path\"", NULL));
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ENOANSWER);
-    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is one */
+    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* if this locale exists */
     char *text = metrics(c);
     (void)setlocale(LC_ALL, "C");
     assert_true(zkt_openmetrics_value(
@@ -397,7 +399,7 @@ ZKT_CASE(labels_and_numbers_are_escaped)
     zkt_close(c);
 }
 
-/* Without probes there is no lease to tell of, and nothing is known but that there is a session. */
+/* Without probes, there is no lease to report. The client only knows that it has a session. */
 ZKT_CASE(no_bound_is_told_without_probes)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -412,8 +414,8 @@ ZKT_CASE(no_bound_is_told_without_probes)
     zkt_close(c);
 }
 
-/* Of three permits one is free, but the first in line wants two: who comes next waits for its turn, and leaves the gate
- * before the grant. */
+/* One of three permits is free, but the first waiter wants two. The next waiter waits for its turn, and leaves the gate
+ * before its grant. */
 ZKT_CASE(a_wait_at_the_gate_is_contended)
 {
     zkr_client *c[2] = {zkt_client(zkt_servers(), SHORT_MS),
@@ -438,7 +440,7 @@ ZKT_CASE(a_wait_at_the_gate_is_contended)
     }
 }
 
-/* A buffer that is too small: what it needs is told, and it is a string all the same. */
+/* If the buffer is too small, the call reports the needed size, and the buffer contains a string. */
 ZKT_CASE(a_small_buffer_is_refused)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -448,7 +450,7 @@ ZKT_CASE(a_small_buffer_is_refused)
     ZKT_RC(zkr_client_metrics(c, small, sizeof(small), &needed), ZKR_EINVAL);
     assert_true(needed > sizeof(small));
     assert_int_equal(strlen(small), sizeof(small) - 1);
-    /* One byte short is too small, and what it needs is enough. */
+    /* A buffer that is one byte short is too small. The reported size is enough. */
     char *text = calloc(1, 2 * needed);
     assert_non_null(text);
     for (int more = -1; more <= 1;) {
@@ -457,12 +459,13 @@ ZKT_CASE(a_small_buffer_is_refused)
         int rc = zkr_client_metrics(c, text, size, &needed);
         ZKT_RC(rc, size < needed ? ZKR_EINVAL : ZKR_OK);
         assert_int_equal(strnlen(text, size), (size < needed ? size : needed) - 1);
-        more += size == needed + (size_t)more; /* else the text has grown meanwhile */
+        /* Otherwise the text has grown meanwhile. */
+        more += size == needed + (size_t)more;
     }
     free(text);
 }
 
-/* The reader of this test sees what is wrong. */
+/* The reader of this test detects faults. */
 ZKT_CASE(the_reader_is_strict)
 {
 #define HEAD "# TYPE a counter\n"

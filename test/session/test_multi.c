@@ -13,7 +13,7 @@
 
 enum { PATIENCE_MS = 30000, SESSION_MS = 10000, NAME = 200 };
 
-/* A caller of a multi; what it gave lives in memory of its own. */
+/* The caller of a multi. Its arguments are in memory of its own. */
 struct caller {
     zoo_op_t ops[2];
     zoo_op_result_t results[2];
@@ -21,9 +21,9 @@ struct caller {
     struct Stat stat;
 };
 
-/* In place of libzookeeper's: while a transaction is packed, this proxy closes the connection. */
+/* Replaces the function of libzookeeper: while a transaction is packed, this proxy closes the connection. */
 static zkt_proxy *_Atomic closes;
-static atomic_bool ended; /* meanwhile */
+static atomic_bool ended; /* the handle ended meanwhile */
 
 int zoo_amulti(zhandle_t *zh,
                int count,
@@ -51,7 +51,7 @@ int zoo_amulti(zhandle_t *zh,
 }
 
 struct outcome {
-    struct caller *caller; /* NULL: it has given up */
+    struct caller *caller; /* NULL: the caller has given up */
     atomic_int answers;
     int code;
     size_t failed_at;
@@ -116,7 +116,7 @@ ZKT_CASE(a_session_does_not_end_while_a_transaction_is_packed)
     free(k);
 }
 
-/* The memory of a caller that has given up is not touched by the answer that comes later. */
+/* An answer that arrives after the caller has given up does not touch the caller's memory. */
 ZKT_CASE(an_answer_after_the_caller_has_gone_harms_nobody)
 {
     const char *made = zkt_child("made");
@@ -142,14 +142,14 @@ ZKT_CASE(an_answer_after_the_caller_has_gone_harms_nobody)
     free(k);
 }
 
-/* An outcome that nobody knows: all operations say so. */
+/* If the outcome is unknown, all operations report that. */
 ZKT_CASE(a_lost_answer_tells_of_no_operation)
 {
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     struct outcome o = {.caller = make_caller(zkt_child("made"), zkt_path())};
-    /* Or the cut meets a read of the client's own. */
+    /* Otherwise the cut could hit a read of the client itself. */
     ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     zkt_proxy_cut_before_request(p, 1);
     submit(c, zkt_path(), &o);
@@ -162,7 +162,7 @@ ZKT_CASE(a_lost_answer_tells_of_no_operation)
     free(o.caller);
 }
 
-/* Those on which libzookeeper would abort are refused with words. */
+/* Operations on which libzookeeper would abort are refused with a message. */
 ZKT_CASE(operations_that_cannot_be_are_refused)
 {
     zoo_op_t op;
@@ -196,7 +196,7 @@ static void no_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     zkt_fail("it was taken");
 }
 
-/* A session that ends while libzookeeper packs the operations makes it free what it never set. */
+/* If the session ends while libzookeeper packs the operations, libzookeeper frees pointers that it has not set. */
 ZKT_CASE(no_transaction_goes_to_a_handle_that_is_not_connected)
 {
     struct zkr__handle_owner owner = {.session = no_session, .node = no_node};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Server names whose addresses change. The resolver is replaced: this program's getaddrinfo() is
- * found before the C library's.
- */
+/* Server names whose addresses change. This program's getaddrinfo() replaces that of the C library. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -18,7 +15,7 @@
 #include "threads.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300, PATIENCE_MS = 30000 };
-/* What zkr_client_close() may take, and something for a busy machine. */
+/* The longest time of zkr_client_close(), and an allowance for a busy machine. */
 enum { CLOSE_MS = 2500, BUSY_MS = 1000 };
 
 #define NAME "zookeeper.test"
@@ -28,11 +25,11 @@ enum { CLOSE_MS = 2500, BUSY_MS = 1000 };
 /* --- the resolver --- */
 
 static const char *_Atomic address; /* of NAME; NULL = it cannot be resolved now */
-static atomic_bool hangs; /* nobody who asks for NAME gets an answer while set */
-static const char *_Atomic spared; /* but for one with this port; NULL = none */
+static atomic_bool hangs;           /* while set, requests for NAME get no answer */
+static const char *_Atomic spared;  /* except for this port; NULL = none */
 static atomic_int asking, most_asking, asked;
 
-/* @hosts: addresses with a comma between two. */
+/* @hosts: addresses, separated by commas. */
 static int answer(const char *hosts, const char *service, struct addrinfo **found)
 {
     enum { MOST = 3, ROOM = 64 };
@@ -102,7 +99,8 @@ static void port_of(const char *host, char servers[64])
 
 /* --- the tests --- */
 
-/* No resolver at first, or nobody at the first address: it says so, asks again, and gets through. */
+/* First no resolver answers, or no server at the first address. The message says so. The client resolves the name again
+   and connects. */
 ZKT_CASE_WAYS(a_name_is_asked_again,
               {"a_name_may_be_resolvable_only_later", a_name_is_asked_again, 0, NULL},
               {"a_wrong_address_is_not_kept_for_ever", a_name_is_asked_again, 1, NULL})
@@ -137,7 +135,7 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-/* A lock is held through a server at NAME, which is HERE; or, if it is not @named, at that address. */
+/* Hold a lock through a server at NAME, which means HERE, or at that address if not @named. */
 static void hold_at(struct hold *h, int64_t session_ms, bool named)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -154,7 +152,7 @@ static void hold_at(struct hold *h, int64_t session_ms, bool named)
     ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
 }
 
-/* Connected again, in the session of before, and the lock was held all the time. */
+/* Check that the client is connected again in the same session, and has held the lock all the time. */
 static void still_holds(struct hold *h)
 {
     ZKT_BECOMES(zkr_client_state(h->c), ZKR_STATE_CONNECTED, PATIENCE_MS);
@@ -164,7 +162,7 @@ static void still_holds(struct hold *h)
     ZKT_MUST(zkr_mutex_release(h->m));
 }
 
-/* A new list has been taken, and its connection is to a server of it. */
+/* Returns whether the client uses a new list and is connected to a server of that list. */
 static bool follows_its_list(zkr_client *c)
 {
     zkr__lock(c);
@@ -174,8 +172,9 @@ static bool follows_its_list(zkr_client *c)
 }
 
 /*
- * Its old address refuses, the new one answers only later: found in time for session and lock. A list of names in the
- * place of one of addresses is resolved again and again, as if it had been there from the start.
+ * The old address refuses, and the new one answers only later: the client finds it in time to keep the session and the
+ * lock. If a list of names replaces a list of addresses, the names are resolved again and again, as if they had been
+ * given at the start.
  */
 ZKT_CASE_WAYS(they_are_followed,
               {"servers_that_move_are_followed", they_are_followed, 0, NULL},
@@ -206,7 +205,8 @@ static bool knows(zkr_client *c, const char *host)
     return known;
 }
 
-/* A third address is found that comes to two, of which libzookeeper has one twice: so it has three already. */
+/* The name gets a third address. Before, it had two, one of which libzookeeper had twice, so libzookeeper already had
+   three. */
 ZKT_CASE(an_address_that_is_added_is_found)
 {
     enum { LONG_MS = 10000 };
@@ -221,7 +221,8 @@ ZKT_CASE(an_address_that_is_added_is_found)
     still_holds(&h);
 }
 
-/* Its old address takes connections and says nothing: such a one is given up at once. */
+/* The old address accepts connections but sends nothing. When the name has a new address, the client gives such a
+   connection up at once. */
 ZKT_CASE(a_silent_old_address_is_given_up)
 {
     enum { LONG_MS = 10000, SOON_MS = LONG_MS / 2 };
@@ -237,7 +238,7 @@ ZKT_CASE(a_silent_old_address_is_given_up)
     still_holds(&h);
 }
 
-/* The name means what it meant, and the server is back there: nothing is disturbed by asking. */
+/* The name keeps its address, and the server returns there: resolving the name again disturbs nothing. */
 ZKT_CASE(the_same_address_again_changes_nothing)
 {
     struct hold h;
@@ -259,7 +260,7 @@ static void close_in_time(zkr_client *c)
     ZKT_IN_RANGE(zkt_now_ms() - before, 0, CLOSE_MS + BUSY_MS);
 }
 
-/* Let it answer; what was left behind for its sake ends by itself, as the end of the test checks. */
+/* Let the resolver answer. A thread that was left behind in it ends by itself, as the end of the test checks. */
 static void resolver_comes_back(void)
 {
     atomic_store(&hangs, false);
@@ -267,7 +268,8 @@ static void resolver_comes_back(void)
     assert_int_equal(atomic_load(&most_asking), 1);
 }
 
-/* One question at a time, in a thread like the others; a loss is told in time, and close returns. */
+/* One request at a time waits for the resolver, in a thread like the client's others. A loss is reported in time, and
+   the close returns. */
 ZKT_CASE(a_hanging_resolver_delays_no_loss_and_no_close)
 {
     enum { BRIEF_MS = 2000 };
@@ -291,7 +293,8 @@ ZKT_CASE(a_hanging_resolver_delays_no_loss_and_no_close)
     resolver_comes_back();
 }
 
-/* A name that gets no answer does not keep a server with an address from us, whichever stands first. */
+/* If the resolver does not answer for one name, the client still reaches a server that is given by its address,
+   whichever of the two is first in the list. */
 ZKT_CASE(a_name_without_an_answer_blocks_no_address)
 {
     const char *port = strrchr(zkt_servers(), ':') + 1;
@@ -306,14 +309,14 @@ ZKT_CASE(a_name_without_an_answer_blocks_no_address)
         ZKT_MUST(zkr_client_open(&c, servers, NULL));
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
         int64_t session = zkr_client_session_id(c);
-        resolver_comes_back(); /* which changes nothing */
+        resolver_comes_back(); /* this changes nothing */
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
         assert_true(zkr_client_session_id(c) == session);
         close_in_time(c);
     }
 }
 
-/* It hangs from the start: said, not waited for, and its late answer is good. */
+/* The resolver hangs from the start: the message says so, the open does not wait, and the late answer is used. */
 ZKT_CASE(a_resolver_may_hang_at_the_opening)
 {
     char servers[64];
@@ -335,7 +338,8 @@ ZKT_CASE(a_resolver_may_hang_at_the_opening)
     zkt_close(c);
 }
 
-/* A question about the old list is still asked when a new list is given: its answer is none about that. */
+/* The name of the old list is still being resolved when a new list is given. Its late answer is not used for the new
+   list. */
 ZKT_CASE(a_late_answer_is_about_the_old_list)
 {
     char servers[2][64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients that move to another server of their list, in the same session. */
+/* Clients that move to another server of their list, within the same session. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* A move begins within 10 s. */
 enum { SERVERS = 3, SESSION_MS = 10000, PATIENCE_MS = 60000 };
 
-/* The server of the ensemble that has the connection of the session; -1: none has. */
+/* Returns which server of the ensemble has the connection of the session, or -1 if none has. */
 static int server_of(const zkt_ensemble *e, zkr_client *c)
 {
     char sid[40];
@@ -36,7 +36,7 @@ static bool is_elsewhere(const zkt_ensemble *e, zkr_client *c, int home)
     return at >= 0 && at != home && zkr_client_state(c) == ZKR_STATE_CONNECTED;
 }
 
-/* In @in_ms instead of a random pause. @first: chooses the server; -1 = a random one. */
+/* Plan a move in @in_ms instead of after a random pause. @first chooses the server; -1 = a random one. */
 static void plan(zkr_client *c, int64_t in_ms, int first)
 {
     ZKT_MUST(zkr_client_rebalance(c));
@@ -87,7 +87,7 @@ static void expect_still_held(const struct holder *h)
     assert_int_equal(token, h->token);
 }
 
-/* True when all are elsewhere. None may have lost its hold meanwhile. */
+/* Returns whether all clients have moved. None may have lost its hold meanwhile. */
 static bool all_moved(const zkt_ensemble *e, const struct holder *h, int count)
 {
     int moved = 0;
@@ -98,7 +98,7 @@ static bool all_moved(const zkt_ensemble *e, const struct holder *h, int count)
     return moved == count;
 }
 
-/* Each client moves once, and keeps session, hold and place in the queue. */
+/* Each client moves once, and keeps its session, its hold and its place in the queue. */
 ZKT_CASE(clients_move_with_what_they_hold)
 {
     enum { HOLDERS = 4 };
@@ -114,7 +114,8 @@ ZKT_CASE(clients_move_with_what_they_hold)
     w.home = server_of(e, w.c);
     for (int i = 0; i < HOLDERS; i++) {
         ZKT_MUST(zkr_client_rebalance(h[i].c));
-        ZKT_MUST(zkr_client_rebalance(h[i].c)); /* one move at a time */
+        /* Has no effect, because a move is planned already. */
+        ZKT_MUST(zkr_client_rebalance(h[i].c));
     }
     ZKT_MUST(zkr_client_rebalance(w.c));
     ZKT_EVENTUALLY(all_moved(e, h, HOLDERS), PATIENCE_MS);
@@ -127,7 +128,8 @@ ZKT_CASE(clients_move_with_what_they_hold)
     zkt_end_ticket(next);
 }
 
-/* A server that is frozen takes connections and answers none. The hold outlives the attempt, and the third is found. */
+/* A frozen server accepts connections, but answers none. The hold outlives the attempt, and the client reaches the
+   third server. */
 ZKT_CASE(a_frozen_server_is_passed_over)
 {
     zkt_ensemble *e = zkt_ensemble_start(SERVERS, NULL);
@@ -161,7 +163,7 @@ static bool is_at(zkr_client *c, zkt_proxy *p)
            zkt_proxy_counters(p).open == 1;
 }
 
-/* A client at the first of both. */
+/* Open a client, and name its server @first. */
 static zkr_client *begin(void)
 {
     first = zkt_proxy_start(zkt_servers());
@@ -177,7 +179,8 @@ static zkr_client *begin(void)
     return c;
 }
 
-/* The session goes on at the old server, and the client gets to the other one when it has to. */
+/* If no other server answers, the session continues at the old server. The client moves to the other server when it
+   must. */
 ZKT_CASE(a_client_stays_where_nobody_else_answers)
 {
     zkr_client *c = begin();
@@ -198,7 +201,7 @@ ZKT_CASE(a_client_stays_where_nobody_else_answers)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
-/* So it does after a move that succeeded: the handle has all servers again. */
+/* After a move that succeeded, the handle has all servers again, too. */
 ZKT_CASE(after_a_move_every_server_counts)
 {
     zkr_client *c = begin();
@@ -210,7 +213,7 @@ ZKT_CASE(after_a_move_every_server_counts)
     assert_int_equal(zkr_client_session_id(c), id);
 }
 
-/* Its delete is confirmed at the old server. */
+/* The old server confirms the client's delete. */
 ZKT_CASE(a_client_may_end_during_a_move)
 {
     zkr_mutex *m;
@@ -225,7 +228,7 @@ ZKT_CASE(a_client_may_end_during_a_move)
     ZKT_MUST(zkr_client_finish(c, PATIENCE_MS));
 }
 
-/* The new list takes the place of the one server that the handle has at that moment. */
+/* The new list replaces the only server that the handle has at that moment. */
 ZKT_CASE(the_list_may_change_during_a_move)
 {
     zkr_client *c = begin();
@@ -258,7 +261,7 @@ static int at_which(zkr_client *c, zkt_proxy *const *p)
     return i;
 }
 
-/* As the list has an order, the server behind the old one must not be preferred. */
+/* The server behind the old one in the list must not be preferred. */
 ZKT_CASE(each_other_server_is_as_likely)
 {
     zkt_proxy *p[PROXIES];
@@ -280,7 +283,7 @@ ZKT_CASE(each_other_server_is_as_likely)
     assert_int_equal(moves[2], PROXIES);
 }
 
-/* Only when the time has passed does it matter whether there is a connection; also for a client that has moved before. */
+/* The state of the connection matters only at the time of the move, also for a client that has moved before. */
 ZKT_CASE(a_connection_may_break_before_the_move)
 {
     zkr_client *c = begin();
@@ -301,7 +304,7 @@ ZKT_CASE(a_connection_may_break_before_the_move)
     }
 }
 
-/* The pause spreads clients over 10 s, and a client with one server has nothing to do. */
+/* The pause spreads clients over 10 s. A client with one server does not move. */
 ZKT_CASE(a_client_with_one_server_stays)
 {
     enum { TRIES = 1000, PAUSE_MS = 10000 };
@@ -331,7 +334,7 @@ static void *read_root(void *c)
     return (void *)(intptr_t)rc;
 }
 
-/* A request in flight gets its answer from the old server, and only then does the client move. */
+/* The old server answers a request in flight. Only then does the client move. */
 ZKT_CASE(a_request_in_flight_is_waited_for)
 {
     enum { LATE_MS = 2000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is given other servers. Two proxies stand for two of one ensemble. */
+/* A client that is given other servers. Two proxies stand for two servers of one ensemble. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool is_at(zkr_client *c, zkt_proxy *p)
            zkt_proxy_counters(p).open == 1;
 }
 
-/* A client leaves a server that is not in the new list, with its session and what it holds. */
+/* A client leaves a server that is not in the new list. It keeps its session and its holds. */
 ZKT_CASE(a_move_keeps_what_is_held)
 {
     zkr_client *c = begin();
@@ -47,7 +47,7 @@ ZKT_CASE(a_move_keeps_what_is_held)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
-/* A read through @first of which the answer is late. It is not repeated when the connection is lost. */
+/* Read through @first, with a late answer. The read is not repeated when the connection is lost. */
 static void *read_root(void *c)
 {
     zkr_node node;
@@ -56,8 +56,9 @@ static void *read_root(void *c)
 }
 
 /*
- * A server is left when what is in flight is answered, or after a second. Then libzookeeper takes the next answer for
- * that of a request to the old server, and connects once more; on a slow machine that costs the session.
+ * The client leaves a server when requests in flight are answered, or after a second. In the second case, libzookeeper
+ * takes the next answer for that of a request to the old server, and connects once more. On a slow machine, that loses
+ * the session.
  */
 ZKT_CASE(requests_in_flight_are_waited_for)
 {
@@ -92,7 +93,7 @@ ZKT_CASE(requests_in_flight_are_waited_for)
     }
 }
 
-/* One that is in the new list is not left; the list counts when its connection breaks. */
+/* The client does not leave a server that is in the new list. It uses the list when that connection breaks. */
 ZKT_CASE(a_server_that_stays_is_not_left)
 {
     char both[200];
@@ -101,7 +102,8 @@ ZKT_CASE(a_server_that_stays_is_not_left)
     (void)snprintf(both, sizeof(both), "%s,%s", zkt_proxy_host(second),
                    zkt_proxy_host(first));
     ZKT_MUST(zkr_client_set_servers(c, both));
-    zkt_sleep_ms(300); /* nothing happens: no condition could end this earlier */
+    /* Nothing happens, so no condition could end this wait earlier. */
+    zkt_sleep_ms(300);
     assert_int_equal(zkt_reconnects(c), 0);
     assert_int_equal(zkt_proxy_counters(second).connections, 0);
     zkt_proxy_cut(first);
@@ -109,7 +111,7 @@ ZKT_CASE(a_server_that_stays_is_not_left)
     assert_int_equal(zkr_client_session_id(c), id);
 }
 
-/* Without a connection the new list is tried at once. */
+/* Without a connection, the client tries the new list at once. */
 ZKT_CASE(a_session_is_saved_by_a_new_list)
 {
     zkr_client *c = begin();
@@ -131,7 +133,7 @@ static const char *list_both(void)
     return both;
 }
 
-/* libzookeeper alone would try half of a list with an even number of addresses, after its first round. */
+/* From a list with an even number of addresses, libzookeeper alone would try only half after its first round. */
 ZKT_CASE(a_hold_outlives_each_loss_of_one_of_two_servers)
 {
     enum { LOSSES = 6 };
@@ -153,7 +155,8 @@ ZKT_CASE(a_hold_outlives_each_loss_of_one_of_two_servers)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
-/* Many clients, as each begins its list anywhere. With this session timeout none gives its handle up meanwhile. */
+/* There are many clients, because each begins its list at a random place. With this session timeout, none gives up its
+   handle meanwhile. */
 ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
 {
     enum { CLIENTS = 8, LONG_MS = 60000 };
@@ -166,7 +169,8 @@ ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
     for (int i = 0; i < CLIENTS; i++) {
         ZKT_MUST(zkr_client_open(&c[i], list_both(), &o));
     }
-    zkt_sleep_ms(300); /* so that all have tried both; sooner they prove less */
+    /* Long enough for all clients to try both; otherwise they prove less. */
+    zkt_sleep_ms(300);
     zkt_proxy_heal(second);
     for (int i = 0; i < CLIENTS; i++) {
         ZKT_MUST(zkr_client_wait_connected(c[i], PATIENCE_MS));
@@ -174,7 +178,8 @@ ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
     }
 }
 
-/* So it is before the first connection, also when names of the old list cannot be resolved. */
+/* Before the first connection, a client also takes a new list at once, even if names of the old list cannot be
+   resolved. */
 ZKT_CASE(a_client_that_never_connected_takes_the_new_list)
 {
     static const char *const wrong[] = {"127.0.0.1:1", "no-such-host.invalid:2181"};
@@ -200,7 +205,8 @@ ZKT_CASE(a_bad_list_changes_nothing)
     zkt_proxy_drop_connections(first);
     ZKT_BECOMES(zkt_reconnects(c), 1, PATIENCE_MS);
     assert_int_equal(zkt_proxy_counters(second).connections, 0);
-    ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(first))); /* no chroot, as ever */
+    /* Still without a chroot. */
+    ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(first)));
 }
 
 struct worker {
@@ -225,7 +231,7 @@ static void *lock_on(void *arg)
     return NULL;
 }
 
-/* Moves back and forth under load: locks go on, in the same session. */
+/* The client moves back and forth under load. Locking continues in the same session. */
 ZKT_CASE(moves_under_load_lose_nothing)
 {
     enum { MOVES = 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server that takes less than it is told of again at each connection: here its jute.maxbuffer is far below the usual
- * one, so the room that a client keeps to is of no use.
+ * A server whose limit is too small for the watches that the client sets again at each connection. Here, jute.maxbuffer
+ * is far below its default, so the client's own limit of watches does not help.
  */
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static void request_all(zkr_client *c, zkr_mutex **locks, zkr_ticket **tickets)
     }
 }
 
-/* Its answers come in the order of the requests: by now it knows of each watch that was set. */
+/* Wait until the client knows of each watch that was set, because answers arrive in the order of the requests. */
 static void await_answers(zkr_mutex *any)
 {
     zkr_contenders *list = NULL;
@@ -40,15 +40,15 @@ static void await_answers(zkr_mutex *any)
 static void end_all(zkr_mutex **locks, zkr_ticket **tickets)
 {
     for (int i = 0; i < LOCKS; i++) {
-        (void)zkr_ticket_release(tickets[i]); /* ZKR_ESESSION if it was lost */
+        (void)zkr_ticket_release(tickets[i]); /* ZKR_ESESSION if the hold was lost */
         ZKT_MUST(zkr_ticket_destroy(tickets[i]));
         ZKT_MUST(zkr_mutex_destroy(locks[i]));
     }
 }
 
 /*
- * It connects again and again, which renews the session each time. So the client gives it up, and its nodes go: those
- * who wait behind them get their turn. In the next session all goes on.
+ * The client connects again and again, and each connection renews the session. So the client gives the session up, its
+ * nodes are deleted, and the waiters behind them get their turn. The client continues in its next session.
  */
 ZKT_CASE(a_session_that_gets_no_answer_is_given_up)
 {
@@ -57,7 +57,7 @@ ZKT_CASE(a_session_that_gets_no_answer_is_given_up)
     zkt_proxy *proxy = zkt_proxy_start(zkt_server_host(server));
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SESSION_MS;
-    o.lease_probe_ms = -1; /* one would be too long, too */
+    o.lease_probe_ms = -1; /* a probe would be too long, too */
     zkr_client *c = zkt_client_with(zkt_proxy_host(proxy), &o);
     zkr_client *others = zkt_client_with(zkt_server_host(server), &o);
     zkr_mutex *locks[2][LOCKS];
