@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold after each step, whatever the threads do. It looks at claims, not at who made them: one
- * that is held and sure is a hold, and so is what a thread was promised by valid_for().
+ * The conditions that must hold after each step, whatever the threads do. They look at claims, whoever created these: a
+ * claim that is held and sure is a hold. A promise of valid_for() to a thread is a hold, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,19 +15,19 @@
 
 enum { HOLDS = 64, EXCUSED = 256 };
 
-/* A claim that was sure when it was looked at last. */
+/* A claim that was sure at the last look. */
 struct hold {
     int client;
     enum sim_dir dir;
     enum zkr__name_kind kind;
-    int64_t token, since, until; /* the latter two in true time */
+    int64_t token, since, until; /* since and until in true time */
     unsigned pass;
     char path[SIM_PATH];
     const struct zkr__claim *claim;
-    long seen; /* at this step */
+    long seen; /* the last step in which it was seen */
 };
 
-/* One that waits, and nobody is in front of it. */
+/* A claim that waits although nobody is ahead of it. */
 static struct free {
     const struct zkr__claim *claim;
     int64_t token, since;
@@ -42,7 +42,8 @@ static struct {
 } excused[EXCUSED];
 static int excused_count;
 static bool wiped;
-/* The last token; and the last holders, who handed it on within their client: the token of the first of them. */
+/* The last token. Then the last holders that handed the lock on within their client: @first is the token of the first
+   of them. */
 static struct line {
     int64_t token;
     unsigned pass;
@@ -50,14 +51,14 @@ static struct line {
     int64_t first, gone_at;
     char path[SIM_PATH];
 } lines[SIM_DIRS];
-/* What guarded writes have left. */
+/* The data that guarded writes have left. */
 static struct {
     int64_t token, pass, mzxid;
 } written[SIM_DIRS];
 
 /* --- what faults and the fake tell --- */
 
-/* A writer's node, and the reader's that it becomes, are one and the same hold. */
+/* A writer's node and the reader's node that replaces it belong to the same hold. */
 static bool is_excused(const char *path)
 {
     size_t len = (size_t)(zkr__path_name(path) - path) + ZKR__PROTECTED_LEN;
@@ -102,8 +103,9 @@ void sim_forget_promises(int client)
 }
 
 /*
- * One that waits behind another client: what grants it comes after this, so it must have heard of this as well; unless
- * events are held back, or news of another process grants, which comes in no order with them.
+ * Returns whether @node waits behind another client's node. Its grant comes after the deletion of @node, so its client
+ * must have learned of the deletion first. The exceptions are events that are held back, and grants by news from
+ * another process, which have no order with events.
  */
 static bool will_know(const struct zkf_node *node)
 {
@@ -124,7 +126,7 @@ static bool will_know(const struct zkf_node *node)
            ahead->owner != node->owner && ahead->czxid < node->czxid;
 }
 
-/* By hand: its owner cannot know at once. */
+/* The node is deleted by another client: its owner cannot know at once. */
 void sim_excuse(const struct zkf_node *node)
 {
     if (!will_know(node)) {
@@ -134,7 +136,7 @@ void sim_excuse(const struct zkf_node *node)
 
 void sim_excuse_always(const struct zkf_node *node)
 {
-    int at = 0; /* a delete of before may have been refused */
+    int at = 0; /* an earlier delete may have been refused */
     while (at < excused_count && strcmp(excused[at].path, node->path) != 0) {
         at++;
     }
@@ -149,7 +151,7 @@ void sim_excuse_always(const struct zkf_node *node)
     }
 }
 
-/* All data are gone: who holds cannot know, and tokens begin anew. */
+/* All data are deleted: holders cannot know, and tokens begin again. */
 void sim_excuse_all(void)
 {
     wiped = true;
@@ -171,7 +173,7 @@ const struct zkf_node *sim_ahead(const struct zkf_node *node)
     return ahead;
 }
 
-/* Nodes say whose they are; those of faults are nobody's. */
+/* A label on each node shows its client. Nodes of faults have no label. */
 int sim_on_submit(int client, const struct zkr__op *op)
 {
     sim_on_create(op);
@@ -179,7 +181,8 @@ int sim_on_submit(int client, const struct zkr__op *op)
     return client + 1;
 }
 
-/* A node whose name the client does not know is found by its GUID alone. Permits also look at lists without a node in them. */
+/* A node whose name the client does not know can be found only by its GUID. Permits also depend on lists that lack a
+   node. */
 bool sim_may_hide(int client)
 {
     const zkr_client *c = processes[client].checked;
@@ -218,7 +221,7 @@ void sim_on_deleting(const struct zkf_node *node)
     for (int i = 0; i < excused_count; i++) {
         if (strcmp(excused[i].path, node->path) == 0) {
             excused[i].at =
-                zkf_now(); /* it goes only now if an earlier delete was refused */
+                zkf_now(); /* deleted only now if an earlier delete was refused */
         }
     }
     for (int i = 0; i < hold_count; i++) {
@@ -268,7 +271,7 @@ static void check_holds(void)
     check_permits();
 }
 
-/* A node of this client that is on its way out, or on its way to be a reader's. */
+/* Returns whether @n is a node of this client that is being removed, or that is becoming a reader's node. */
 bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
 {
     const struct zkr__engine *engine = processes[client].c->engine;
@@ -285,7 +288,7 @@ bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
     return false;
 }
 
-/* Of two with one number a READ node is behind; else they go by their names. */
+/* Of two nodes with one number, the READ node is behind. Other nodes with one number are ordered by name. */
 static bool is_before(const struct zkf_node *n,
                       enum zkr__name_kind kind,
                       const struct zkr__claim *claim)
@@ -297,9 +300,10 @@ static bool is_before(const struct zkf_node *n,
 }
 
 /*
- * One in front of this claim, above the number @above, that may not be passed. One that named itself may be: put in front
- * of one that was there, who goes by whom it found there; or ahead of the count, so that it came to stand among those who
- * wait for others of their client (queue/children_cache.h). With @first INT64_MAX none may.
+ * Returns a node ahead of @claim, above the number @above, that the claim must not pass, or NULL. A claim may pass a
+ * node whose creator chose the number itself, if the node was put ahead of a node that existed before it, or ahead of
+ * the count, among the nodes that wait for others of their client (queue/children_cache.h). With @first INT64_MAX, a
+ * claim must not pass such a node.
  */
 static const struct zkf_node *passed(int client,
                                      const struct zkr__claim *claim,
@@ -323,7 +327,8 @@ static const struct zkf_node *passed(int client,
         if (other > mine || (other == mine && !is_before(n, kind, claim))) {
             continue;
         }
-        bool spent = n->label != 0 && other < 0; /* it may not hold, and goes */
+        /* It cannot hold, and is being removed. */
+        bool spent = n->label != 0 && other < 0;
         bool named = n->label == 0 && first < INT64_MAX &&
                      (n->czxid > first || sim_is_ahead_of_count(n));
         bool told = first < INT64_MAX && sim_handed(n->path);
@@ -335,8 +340,8 @@ static const struct zkf_node *passed(int client,
 }
 
 /*
- * The token of the first of those who hold one after the other, handed on within their client: who was put in front of
- * them later is passed by all.
+ * Returns the token of the first of the holders that handed the lock on within their client. All of them pass a node
+ * that was put ahead of them later.
  */
 static int64_t first_in_line(const struct hold *h, const struct zkf_node *node)
 {
@@ -365,7 +370,7 @@ static void check_token(const struct hold *h)
     line->pass = h->pass;
 }
 
-/* By now the owner may go on as a reader: then the node is at one of two paths. */
+/* The owner may have become a reader meanwhile. Then the node is at one of two paths. */
 static const struct zkf_node *find_node(const struct hold *h)
 {
     const struct zkf_node *node = zkf_find(h->path);
@@ -384,7 +389,7 @@ static void check_grant(const struct hold *h)
     enum zkr__name_kind kind;
     int64_t number = 0;
     if (!node && (scene.lapses || scene.forbids)) {
-        return; /* it was not told that somebody took its node, and finds out by its first probe */
+        return; /* its client got no event of the deletion, and notices it by its first probe */
     }
     if (!trusted(h)) {
         return;
@@ -414,7 +419,7 @@ static void check_grant(const struct hold *h)
     }
 }
 
-/* No herd: one that waits watches the next in front of it, so nobody stands between. */
+/* No herd effect: a waiter watches the next node ahead of it, with no node in between. */
 static void check_parked(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     const char *ahead =
@@ -427,7 +432,7 @@ static void check_parked(int client, const struct zkr__claim *claim, enum sim_di
         return;
     }
     if (!zkr__name_parse(zkr__path_name(ahead), &kind, &watched)) {
-        return; /* a claim of this client, whose node is being made anew */
+        return; /* a claim of this client, whose node is being created again */
     }
     const struct zkf_node *other = passed(client, claim, dir, claim->czxid, watched);
     if (other) {
@@ -437,7 +442,7 @@ static void check_parked(int client, const struct zkr__claim *claim, enum sim_di
     }
 }
 
-/* Nobody stands between a claim that waits and its hold, or its node is gone. */
+/* Returns whether nothing keeps a waiting claim from its hold, or its node is gone. */
 static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     const struct zkf_node *node = zkf_find(claim->node);
@@ -446,13 +451,13 @@ static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir
         return claim->k.downgrade != ZKR__SETTLED;
     }
     if (!there && !claim->in_line) {
-        /* Its node is gone, and it is to make another one; without a watch on that, at its turn. */
+        /* The node is gone, and the claim must create another. Without a watch on the node, it does so at its turn. */
         return claim->k.own != ZKR__OWN_SEEN;
     }
     if (dir == AT_PERMITS) {
         return there && zkf_find(sim_dir(dir))->children <= sim_max_now();
     }
-    /* A neighbour that does not watch its node notices at its turn that the node is gone. */
+    /* A claim behind a neighbour without a watch on its own node notices at its turn that the node is gone. */
     for (const struct zkr__claim *ahead = claim->ahead; ahead; ahead = ahead->ahead) {
         if (ahead->k.own == ZKR__OWN_SEEN) {
             return false;
@@ -461,7 +466,7 @@ static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir
     return there && !passed(client, claim, dir, INT64_MAX, INT64_MIN);
 }
 
-/* Without a fault, one that waits with nobody in front of it hears so; and a writer that reads by now becomes a reader. */
+/* Without a fault, a waiter with nobody ahead of it is granted in time, and a downgrade completes. */
 static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     int64_t look = sim_peace() ? scene.session / 2 : sim_patience();
@@ -486,7 +491,7 @@ static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir
     }
 }
 
-/* All hold, by one transaction; of permits the one at the gate has gone. */
+/* All members of a group hold by one transaction. Of a group of permits, the node at the gate is gone. */
 static void check_group(int client, const struct zkr__group *group)
 {
     for (uint32_t i = 0; i < group->count; i++) {
@@ -511,7 +516,7 @@ static struct hold *find(int client, const struct zkr__claim *claim)
     return NULL;
 }
 
-/* One that was taken by hand: who was not told while it waited finds out by its first probe. */
+/* A holder whose node another client deleted while it waited, without an event, notices that by its first probe. */
 static void check_learns(const struct hold *h)
 {
     for (int i = 0; i < excused_count; i++) {
@@ -527,7 +532,7 @@ static void check_learns(const struct hold *h)
     }
 }
 
-/* A thread is about to write and release there. */
+/* Returns whether a thread is about to write and release in @dir. */
 static bool is_released(int client, enum sim_dir dir)
 {
     bool is = false;
@@ -540,7 +545,7 @@ static bool is_released(int client, enum sim_dir dir)
     return is;
 }
 
-/* Nothing else runs meanwhile. */
+/* No other thread runs meanwhile. */
 ZKR__TSA(no_thread_safety_analysis)
 static void look(int client, struct zkr__claim *claim)
 {
@@ -594,7 +599,7 @@ static void look(int client, struct zkr__claim *claim)
     }
 }
 
-/* One that stands still goes on believing, as long as it was promised. */
+/* A stopped client believes in its hold for as long as it was promised. */
 static void drop_unseen(void)
 {
     for (int i = 0; i < hold_count; i++) {
@@ -645,7 +650,7 @@ static void check_beside(const struct promise *x, const struct promise *y)
     }
 }
 
-/* Of one client: no two threads or tickets. A writer may read as well. */
+/* Within one client, two threads or tickets never hold together. A writer may also read. */
 static void check_within(const struct process *p, const struct promise *promise)
 {
     for (int i = 0; i < SIM_APPS; i++) {
@@ -699,7 +704,7 @@ void sim_check_begin(void)
 
 /* --- each client --- */
 
-/* What is sent without them may be refused, for good. */
+/* A request that is sent before its credentials may be refused for good. */
 static void check_credentials(int client)
 {
     static long hasty, too_long;
@@ -720,8 +725,8 @@ static void check_credentials(int client)
 }
 
 /*
- * What is ours is not among the others: it could leave, and be waited for all the same. All threads stand still, so no lock
- * is needed.
+ * The claims of the client are not among the others: such a claim could be removed, and waited for all the same. No
+ * lock is needed, because all threads stand still.
  */
 ZKR__TSA(no_thread_safety_analysis)
 static void check_others(int client, const struct zkr__directory *d)
@@ -739,7 +744,8 @@ static void check_others(int client, const struct zkr__directory *d)
     }
 }
 
-/* Those whose nodes are being made are counted, and one of them is there while others stand in line. */
+/* The engine counts the nodes that are being created. While other claims stand in line, at least one is being created.
+   */
 static void check_engine(int client, const struct zkr__engine *engine)
 {
     const struct zkr__claim *claim;
@@ -760,7 +766,7 @@ static void check_engine(int client, const struct zkr__engine *engine)
     }
 }
 
-/* By hold after hold, the data that guarded writes leave are those of a later holder. */
+/* From hold to hold, the data of guarded writes come from a later holder. */
 static void check_written(enum sim_dir dir)
 {
     int64_t now[2];
@@ -771,7 +777,7 @@ static void check_written(enum sim_dir dir)
     memcpy(now, node->data, sizeof(now));
     bool older = now[0] < written[dir].token ||
                  (now[0] == written[dir].token && now[1] < written[dir].pass);
-    /* A leader that was replaced may take the last ones with it. */
+    /* A leader that was replaced may lose its last writes. */
     if (older && node->mzxid > written[dir].mzxid && !wiped) {
         sim_violation("a write under token %" PRId64 ", pass %" PRId64
                       " comes after one under token %" PRId64 ", pass %" PRId64,
@@ -783,7 +789,7 @@ static void check_written(enum sim_dir dir)
     did.written++;
 }
 
-/* In doubt, a leader hears that its claim has failed. */
+/* A latch in doubt is notified if its claim fails. */
 static void check_leader(const struct process *p)
 {
     const struct zkr__hold *hold = p->latch && !p->ending ? &p->latch->hold : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#undef _FORTIFY_SOURCE /* whose longjmp() refuses another stack */
+#undef _FORTIFY_SOURCE /* fortified longjmp() refuses another stack */
 #include "coro.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #endif
 #endif
 
-/* What AddressSanitizer wants to know. */
+/* Annotations for AddressSanitizer. */
 #ifdef ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -35,16 +35,16 @@ enum { STACK = 1 << 16 };
 #endif
 
 struct coro {
-    struct coro *next; /* of the free ones */
-    ucontext_t first;  /* where it begins */
+    struct coro *next; /* the next free coroutine */
+    ucontext_t first;  /* the beginning of the function */
     jmp_buf
-        here; /* where it goes on; a ucontext_t would cost a system call, for the mask of signals */
+        here; /* where it continues; a ucontext_t would cost a system call for the signal mask */
     char *stack;
     void (*fn)(void *arg);
     void *arg;
     bool begun, ended;
-    int error;  /* its errno */
-    void *fake; /* AddressSanitizer's */
+    int error;  /* its own errno */
+    void *fake; /* for AddressSanitizer */
 };
 
 static struct coro *spare, *current;
@@ -57,7 +57,7 @@ static size_t outside_size;
 
 /* --- life --- */
 
-/* One after the other, as long as the stack is reused. */
+/* Run one function after another while the stack is reused. */
 static void run(void)
 {
     struct coro *co = current;
@@ -113,7 +113,7 @@ struct coro *coro_make(void (*fn)(void *arg), void *arg)
 void coro_free(struct coro *co)
 {
     if (!co->ended) {
-        co->begun = false; /* the next begins at the top of the stack */
+        co->begun = false; /* the next function begins at the top of the stack */
     }
     co->next = spare;
     spare = co;

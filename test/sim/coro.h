@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Coroutines: functions on stacks of their own that are gone on with by hand. Stacks are kept for
- * the next, and end in a page that must not be touched. AddressSanitizer is told of each switch.
+ * Coroutines: functions with stacks of their own, which the caller resumes. Stacks are reused, and end in a page
+ * without access. AddressSanitizer is notified of each switch.
  */
 #ifndef ZKT_CORO_H
 #define ZKT_CORO_H
@@ -10,13 +10,13 @@
 
 struct coro;
 
-/* It begins with the first coro_resume(). */
+/* The first coro_resume() starts @fn. */
 struct coro *coro_make(void (*fn)(void *arg), void *arg);
-/* From the program's own stack: until it yields, or has ended. False: it has. */
+/* Called on the program's own stack: run @co until it yields or ends. Returns false if it has ended. */
 bool coro_resume(struct coro *co);
-/* From within. */
+/* Called within a coroutine. */
 void coro_yield(void);
-/* Also one that has not ended: what stands on its stack is forgotten. */
+/* Free @co, even if it has not ended. The contents of its stack are forgotten. */
 void coro_free(struct coro *co);
 
 #endif

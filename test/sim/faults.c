@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults, one after the other, as the scene allows. */
+/* Faults, one after another, as the scene allows. */
 #include <string.h>
 
 #include "sim.h"
@@ -8,7 +8,7 @@ enum { BEGUN_DIRS = AT_PERMITS + 1 };
 
 /* --- what the seed chooses --- */
 
-/* 2^30, where the library warns; the largest; past it. */
+/* Returns a number near 2^30, where the library warns, or near the largest number, or beyond it. */
 static int64_t some_number(void)
 {
     static const int64_t near[] = {1 << 30, INT32_MAX, INT32_MAX, 0};
@@ -23,7 +23,7 @@ void sim_choose_faults(struct scene *s)
                     : zkf_chance(30) ? 100000
                     : zkf_chance(50) ? 20000
                                      : 100 + zkf_below(5000);
-    if (sim_beyond) { /* who holds stands still, or behind a server that is cut off */
+    if (sim_beyond) { /* holders stand still, or are behind a server that is cut off */
         s->sit = s->isolations = true;
         s->peace = s->kills = s->hands = false;
         s->longest_stop = 2 * s->session;
@@ -43,7 +43,7 @@ void sim_choose_faults(struct scene *s)
     int64_t number = some_number();
     s->number = zkf_chance(12) && number >= 0 ? number : -1;
     s->visits =
-        s->number < 0 && zkf_chance(20); /* strangers would use the numbers up */
+        s->number < 0 && zkf_chance(20); /* strangers would use up the numbers */
     s->forgetful = zkf_chance(25);
     s->narrow = zkf_chance(25);
     s->lies = zkf_chance(10);
@@ -64,7 +64,7 @@ int64_t sim_skew(void)
     return zkf_below(2 * margin) - margin;
 }
 
-/* The directories have been used before. */
+/* Let the directories start with numbers of earlier use. */
 static void begin_numbers(void)
 {
     static const char *const above[] = {"/a", "/permits"};
@@ -84,7 +84,7 @@ static void some_limits(int64_t *least, int64_t *most)
     *most = *least + scene.tick * zkf_below(8);
 }
 
-/* A session lasts 8 ticks at most: a server that grants few, one that grants all, and one between. */
+/* A session lasts at most 8 ticks. One server grants few ticks, one grants all, and one is between. */
 static void unequal_limits(void)
 {
     for (int i = 0; i < scene.servers; i++) {
@@ -94,7 +94,7 @@ static void unequal_limits(void)
     }
 }
 
-/* What a client has to watch in any case, as the count of a semaphore. */
+/* Watches that a client always needs, such as that on the count of a semaphore. */
 enum { VITAL_WATCHES = 100 };
 
 void sim_begin_faults(void)
@@ -111,7 +111,7 @@ void sim_begin_faults(void)
          i++) {
         int64_t least, most;
         some_limits(&least, &most);
-        zkf_limits(i, least, most); /* each has its own */
+        zkf_limits(i, least, most); /* each server has its own limits */
     }
     const struct zkf_door_faults door = {.open = scene.door ? 6 : 0,
                                          .submit = scene.door ? 150 : 0,
@@ -150,12 +150,12 @@ static void delete_by_hand(const struct zkf_node *node)
     (void)zkf_stranger_delete(node->path);
 }
 
-/* One who waits, and whom it waits for; its watch on itself is used up first. */
+/* Delete a waiting node and the node ahead of it. Before that, use up the watch of the waiting node. */
 static void delete_two(const struct zkf_node *node)
 {
     const struct zkf_node *ahead = sim_ahead(node);
     if (zkf_chance(50)) {
-        /* It learns of both when it is back. */
+        /* The client learns of both deletions when it is connected again. */
         (void)zkf_cut(node->label - 1, ZKF_CUT_ANSWERS);
     } else {
         sim_touch(node);
@@ -166,7 +166,8 @@ static void delete_two(const struct zkf_node *node)
     }
 }
 
-/* Under its name there is one of somebody else then; its client is told of neither, or in whichever way. */
+/* Delete the node, and create another client's node with its name. Its client learns of either change in any way, or of
+   neither. */
 static void replace(const struct zkf_node *node)
 {
     char path[SIM_PATH];
@@ -179,7 +180,7 @@ static void replace(const struct zkf_node *node)
     if (zkf_chance(60)) {
         (void)zkf_cut(node->label - 1, (enum zkf_cut)zkf_below(3));
     }
-    /* A list knows no owner: right behind its create a claim may be granted by the list once more. */
+    /* A list shows no owner: directly behind its create, a claim may still be granted by the list. */
     sim_excuse_always(node);
     (void)zkf_stranger_delete(path);
     did.replaced += sim_visit_as(path, owner);
@@ -246,7 +247,7 @@ static void network(void)
     }
 }
 
-/* They start again with another configuration: one of them, or all in turn. */
+/* Restart one server, or all in turn, with another configuration. */
 static void change_limits(void)
 {
     int64_t least, most;
@@ -259,7 +260,7 @@ static void change_limits(void)
     }
 }
 
-/* A session goes to another server, whose limits are others; or nobody hears of it, and the leader is killed. */
+/* Move a session to another server, with other limits, or cut a client off and kill the leader. */
 static void move_or_forget(void)
 {
     int at = some_client();
@@ -275,8 +276,8 @@ static void move_or_forget(void)
 }
 
 /*
- * Often a leader that is cut off is connected again before the others have elected another. The writes that it alone has
- * logged commit then.
+ * Often, a leader that was cut off is connected again before the other servers have elected another. The writes that
+ * only this leader has logged then commit.
  */
 static bool heals_soon;
 
@@ -344,7 +345,7 @@ static void permissions(void)
                                           : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
 }
 
-/* Of a node, or of a directory and all in it: whoever has a watch there hears nothing. */
+/* Of a node, or of a directory and its children, the watches get no event for a while. */
 static void lapse(void)
 {
     const struct zkf_node *node = some_node();
@@ -365,14 +366,14 @@ static void strangers(void)
     if (zkf_chance(60)) {
         did.swept += zkf_reap();
     } else {
-        /* Only when it is empty. */
+        /* This succeeds only if the directory is empty. */
         (void)zkf_stranger_delete(sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS)));
     }
 }
 
 void sim_fault(void *unused)
 {
-    /* While the servers disagree, a client that changes between them is worth the most. */
+    /* While the servers disagree, a client that changes servers is the most useful test. */
     bool split = zkf_isolated();
     sim_faults.due =
         zkf_now() +
@@ -387,7 +388,7 @@ void sim_fault(void *unused)
         move_or_forget();
         return;
     }
-    if (scene.peace) { /* but for these */
+    if (scene.peace) { /* peace allows only this fault */
         permissions();
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The habits of the world: what servers, networks, machines and people do to a client. Two of them that never took effect
- * within one run have not been searched together.
+ * Habits of the world: how servers, networks, machines and people affect a client. If two habits never took effect
+ * within one run, the search has not tested them together.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,22 +10,21 @@
 
 enum { HABITS = 40, FEW = 20 };
 
-/* A pair that should have met so often by chance, and never did, is one that the seeds keep apart. */
+/* If a pair should have met this often by chance but never did, the seeds keep the pair apart. */
 enum { OFTEN = 12 };
 
 struct habit {
     const char *name;
-    bool on;    /* the seed's switch */
+    bool on;    /* switched on by the seed */
     long count; /* how often it took effect, in all runs */
 };
 
-static struct habit
-    last[HABITS]; /* at the end of the last run; with the switches of this one */
-static long on[HABITS]
-              [HABITS]; /* runs with both switches; with itself, with this one */
-static long
-    met[HABITS]
-       [HABITS]; /* runs in which both took effect; with itself, in which it did */
+/* The counts at the end of the last run, and the switches of the current run. */
+static struct habit last[HABITS];
+/* The number of runs with both switches on. On the diagonal: with this switch on. */
+static long on[HABITS][HABITS];
+/* The number of runs in which both took effect. On the diagonal: in which this one did. */
+static long met[HABITS][HABITS];
 
 static int look(struct habit *habits)
 {
@@ -106,7 +105,7 @@ void sim_habits_end(void)
     memcpy(last, now, sizeof(last));
 }
 
-/* How often both would have taken effect in one run, if the one had nothing to do with the other. */
+/* Returns in how many runs both would have taken effect if they were independent. */
 static double expected(int i, int j)
 {
     double often = on[i][i] > 0 ? (double)met[i][i] / (double)on[i][i] : 0;

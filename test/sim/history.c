@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was done with the locks, in the format of test/history. A path begins with the seed, and the number of its run. */
+/* The history of the locks, in the format of test/history. A path begins with the seed and the number of its run. */
 #include <inttypes.h>
 
 #include "event.h"
@@ -28,7 +28,7 @@ static const char *path_of(enum sim_dir dir, char path[SIM_PATH])
 
 void sim_tell_hold(struct promise *promise, const struct sim_told *told)
 {
-    static int64_t holds; /* of all runs */
+    static int64_t holds; /* in all runs */
     char first[SIM_PATH], second[SIM_PATH];
     if (!sim_history) {
         return;

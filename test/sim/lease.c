@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a promise of the lease leans on what cannot be measured: holes that are known. */
+/* Known gaps of the lease: promises that depend on what a client cannot measure. */
 #include "sim.h"
 
 void sim_stalled(int at, bool stalled)
@@ -11,7 +11,7 @@ void sim_stalled(int at, bool stalled)
     m->stalled = stalled;
 }
 
-/* Between a server's handshake and our hearing of it we count with the old time-out: lease.h. */
+/* Between a server's handshake and the client's notice of it, the client uses the old timeout (lease.h). */
 void sim_on_shortened(int client, int64_t session, int64_t timeout)
 {
     struct process *m = &processes[client];
@@ -25,8 +25,8 @@ void sim_on_shortened(int client, int64_t session, int64_t timeout)
 }
 
 /*
- * One write alone proves less than the library makes of it when the client was stalled just before
- * (lease.h, rule 3, says so). That hole is known, so it is not reported.
+ * If the client was stalled just before, one write alone proves less than the library assumes (lease.h, rule 3). This
+ * gap is known, so it is not reported.
  */
 bool sim_leans(int client)
 {
@@ -45,7 +45,8 @@ static void look_at_timeout(struct process *m)
     }
 }
 
-/* A session that lives for less than it did when something was promised may end before that is over: lease.h. */
+/* If the timeout of a session became shorter than at the time of a promise, the session may end before the promised
+   time (lease.h). */
 void sim_on_expired(int64_t session)
 {
     for (int i = 0; i < scene.clients; i++) {

@@ -11,10 +11,7 @@ struct moment sim_moment(const struct process *p)
                            .late = sim_lateness(p->client) + p->stopped};
 }
 
-/*
- * What the library does takes no time here: only threads that are late do. A clock may be fast by
- * an eighth.
- */
+/* The library itself takes no time here: only late threads do. A clock may be fast by an eighth. */
 int64_t sim_since(const struct process *p, const struct moment *moment)
 {
     int64_t late = sim_lateness(p->client) + p->stopped - moment->late;
@@ -31,7 +28,7 @@ struct call sim_call(struct app *a, const char *name, int64_t timeout_ms)
         .a = a, .name = name, .timeout_ms = timeout_ms, .started = sim_moment(p)};
 }
 
-/* A try takes one round trip, and no more than a third of a session. */
+/* A try takes one round trip, and at most a third of a session timeout. */
 static int64_t limit(const struct call *call)
 {
     return call->timeout_ms == 0 ? scene.session / 3 : call->timeout_ms * ZKR__MS;
@@ -80,7 +77,7 @@ static bool is_possible(const struct process *p, int rc)
         return scene.number >= 0 || scene.named;
     case ZKR_ESYS:
         return scene.no_threads || scene.door;
-    default: /* whatever libzookeeper or a server says */
+    default: /* any other code of libzookeeper or of a server */
         return scene.door || scene.throttles || scene.forbids || scene.auth;
     }
 }
@@ -128,7 +125,7 @@ bool sim_owes(const struct app *a)
     return owes;
 }
 
-/* Who holds something waits for a while at most, or programs of two could wait for each other. */
+/* A thread that holds something waits only for a limited time. Otherwise, two threads could wait for each other. */
 int64_t sim_timeout(const struct app *a)
 {
     if (scene.tries && zkf_chance(25)) {

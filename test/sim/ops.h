@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread may do next. Each operation makes calls, and judges what came of them. */
+/* The operations that a thread may choose next. Each operation makes calls, and checks their outcome. */
 #ifndef ZKT_SIM_OPS_H
 #define ZKT_SIM_OPS_H
 
 #include "sim.h"
 
-/* A call that ends by a deadline, or as soon as it can. */
+/* A call that ends by a deadline, or as soon as possible. */
 struct call {
     struct app *a;
     const char *name;
@@ -13,20 +13,20 @@ struct call {
     struct moment started;
 };
 
-/* A thread that is late by now, perhaps with the client's lock, has been counted already. */
+/* An allowance for a thread that is late, perhaps with the client's lock, and whose lateness was counted earlier. */
 #define SIM_SLACK (25 * ZKR__MS)
 
 struct moment sim_moment(const struct process *p);
-/* How long ago, and no longer than its threads were late meanwhile: at most; at least 0. */
+/* Returns the time since @moment, without the time for which threads of @p were late or stopped. Never negative. */
 int64_t sim_since(const struct process *p, const struct moment *moment);
 
 struct call sim_call(struct app *a, const char *name, int64_t timeout_ms);
-/* Its outcome: in time, not before its time, with no lock held; a code that it may have. */
+/* Check the outcome of the call: it ended in time, not too early, without a lock held, and with a possible code. */
 void sim_called(const struct call *call, int rc);
 
-/* A time-out that cannot make threads wait for each other in a circle. */
+/* Returns a timeout that cannot make threads wait for each other in a circle. */
 int64_t sim_timeout(const struct app *a);
-/* It has something to give back. */
+/* Returns whether the thread has something to release. */
 bool sim_owes(const struct app *a);
 bool sim_held(const struct app *a, enum sim_lock lock);
 enum sim_dir sim_lock_dir(enum sim_lock lock);
@@ -41,7 +41,7 @@ void sim_op_cancel(struct app *a);
 void sim_release_all(struct app *a);
 /* A write under a lock. */
 void sim_op_write(struct app *a);
-/* Who is there? */
+/* A list of the contenders, or a wait for a change. */
 void sim_op_look(struct app *a);
 
 /* wishes.c */
@@ -61,7 +61,7 @@ void sim_take_leadership(zkr_leadership *lead, void *process);
 void sim_op_client(struct app *a);
 
 /* tell.c: callbacks */
-/* At the end of a callback on a thread of the library: it may end that thread. */
+/* At the end of a callback on a thread of the library, perhaps end that thread. */
 void sim_may_exit(struct process *p);
 void sim_on_revoke(zkr_mutex *m, void *process);
 void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process);

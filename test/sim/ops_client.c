@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client itself, while it is used. */
+/* Operations on a client that is in use. */
 #include "ops.h"
 
 static int64_t some_while(void)
@@ -7,7 +7,7 @@ static int64_t some_while(void)
     return 1 + zkf_below(scene.session / ZKR__MS);
 }
 
-/* It is used, and stays. */
+/* A client in use refuses to be closed. */
 static void close_early(struct app *a)
 {
     const struct process *p = a->p;

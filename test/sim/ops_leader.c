@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The latch and the selector. Whoever starts one, the process stops it in the end. */
+/* The latch and the selector. Any thread may start one, and the process stops it in the end. */
 #include "ops.h"
 
-/* Nobody who holds something waits for ever, nor does anybody for a leader that may lead on. */
+/* A thread that holds something does not wait for ever, and no thread waits for ever for a leader that may continue to
+   lead. */
 static int64_t some_while(void)
 {
     return zkf_chance(20) ? 0 : 1 + zkf_below(scene.session / ZKR__MS);
@@ -55,7 +56,7 @@ void sim_op_latch(struct app *a)
 
 /* --- selector --- */
 
-/* Leads for some turns, and no longer than it is to. */
+/* Lead for a few turns, and no longer than allowed. */
 void sim_take_leadership(zkr_leadership *lead, void *process)
 {
     struct process *p = process;
@@ -78,7 +79,7 @@ void sim_take_leadership(zkr_leadership *lead, void *process)
         }
         if (zkf_chance(10)) {
             (void)zkr_leader_selector_stop(p->selector,
-                                           ZKR_FOREVER); /* acts as with 0 */
+                                           ZKR_FOREVER); /* same effect as 0 */
         } else if (zkf_chance(10)) {
             (void)zkr_leader_selector_requeue(p->selector);
         }

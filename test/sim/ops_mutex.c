@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads and mutexes, sides of a read-write lock among them. */
+/* Threads and mutexes, including the two sides of a read-write lock. */
 #include <string.h>
 
 #include <zkr/guard.h>
@@ -19,13 +19,13 @@ void sim_taken_begin(void)
     memset(taken, 0, sizeof(taken));
 }
 
-/* One that is there; SIM_LOCKS: none. */
+/* Returns a lock that exists, or SIM_LOCKS if there is none. */
 static enum sim_lock some_lock(const struct app *a)
 {
     const struct process *p = a->p;
     int first = (int)zkf_below(SIM_LOCKS);
     if (p->rw && sim_held(a, WRITER) && zkf_chance(50)) {
-        return a->depth[READER] > 0 ? WRITER : READER; /* on the way to a reader */
+        return a->depth[READER] > 0 ? WRITER : READER; /* a downgrade follows */
     }
     if (p->rw && scene.reads && zkf_chance(50)) {
         return READER;
@@ -121,7 +121,7 @@ void sim_op_ask(struct app *a)
     }
 }
 
-/* Who sleeps for the lock by now is to return at once. */
+/* A cancel makes threads that sleep for the lock return at once. */
 void sim_op_cancel(struct app *a)
 {
     enum sim_lock lock = some_lock(a);
@@ -156,7 +156,7 @@ static void check_canceled(const struct app *a)
 
 /* --- acquire --- */
 
-/* A hand-over wakes one thread, once: a wait that ends well was woken once at most. */
+/* A hand-over wakes one thread once, so a wait that succeeds was woken at most once. */
 static void check_wakes(const struct app *a, long signals, int rc)
 {
     long woken = a->thread->signals - signals;
@@ -203,7 +203,7 @@ static void check_acquired(struct app *a, enum sim_lock lock, int rc)
     did.timed_out += rc == ZKR_ETIMEDOUT;
 }
 
-/* A reader beside a writer of the same thread is the same hold. */
+/* A read hold beside a write hold of the same thread is the same hold. */
 static void
 tell_held(struct app *a, enum sim_lock lock, int64_t called, const struct taken *by)
 {
@@ -220,7 +220,7 @@ tell_held(struct app *a, enum sim_lock lock, int64_t called, const struct taken 
     }
 }
 
-/* By hold after hold that excludes others, the pair of token and pass grows. */
+/* From one exclusive hold to the next, the pair of token and pass grows. */
 static void check_later(const struct app *a, enum sim_lock lock, struct taken now)
 {
     struct taken *last = &taken[sim_lock_dir(lock)];
@@ -235,7 +235,7 @@ static void check_later(const struct app *a, enum sim_lock lock, struct taken no
     *last = now;
 }
 
-/* A hold that is new, and surely is one. */
+/* Record a new hold if it is surely held. */
 static void begin_hold(struct app *a, enum sim_lock lock, int64_t called)
 {
     zkr_mutex *m = a->p->locks[lock];
@@ -313,7 +313,7 @@ static void tell_released(struct app *a, enum sim_lock lock, int64_t called)
 static void release(struct app *a, enum sim_lock lock)
 {
     int64_t called = zkf_now();
-    /* It may be the next one's from here on. */
+    /* From here on, the next contender may hold. */
     if (a->depth[lock] <= 1) {
         a->promise[lock].until = 0;
     }
@@ -335,7 +335,7 @@ void sim_op_release(struct app *a)
     }
 }
 
-/* A writer goes on as a reader, by the same token. */
+/* A writer becomes a reader, with the same token. */
 void sim_op_downgrade(struct app *a)
 {
     int64_t before, after;
@@ -372,7 +372,7 @@ void sim_release_all(struct app *a)
 
 /* --- writes under a lock --- */
 
-/* It may have ended by that, or been lost; the thread knows which. */
+/* Record the outcome of the write. The hold may have ended with it, or be lost, and the code tells which. */
 static void
 after_write(struct app *a, enum sim_lock lock, bool releases, int64_t called, int rc)
 {
@@ -420,7 +420,7 @@ void sim_op_write(struct app *a)
     a->releasing[lock] = releases;
     int rc = releases ? zkr_mutex_release_multi(m, 1, &op, NULL, timeout_ms)
                       : zkr_mutex_multi(m, 1, &op, NULL, timeout_ms);
-    /* Without a fault it is unknown what was written when the time is over. */
+    /* Without a fault, the outcome of the write is unknown only after the timeout. */
     sim_called(&call, rc == ZKR_ECONNLOSS && sim_peace() ? ZKR_ETIMEDOUT : rc);
     a->releasing[lock] = false;
     after_write(a, lock, releases, called, rc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tickets: of mutexes, semaphores and multi-locks. Any thread uses them; one has to end each. */
+/* Tickets of mutexes, semaphores and multi-locks. Any thread may use a ticket, and one thread has to end it. */
 #include <string.h>
 
 #include "ops.h"
@@ -14,7 +14,7 @@ static struct pass *free_pass(struct process *p)
     return NULL;
 }
 
-/* One that may be used; @mine: that @a has to end. */
+/* Returns a ticket that may be used. With @mine, @a has to end it. */
 static struct pass *some_pass(struct app *a, bool mine)
 {
     struct process *p = a->p;
@@ -64,7 +64,7 @@ static int request(struct app *a,
     return zkr_multi_lock_request(p->multi, timeout_ms, fn, pass, &pass->ticket);
 }
 
-/* As request(), and wait. */
+/* Like request(), but wait for the grant. */
 static int acquire(struct app *a, struct pass *pass, enum kind kind, int64_t timeout_ms)
 {
     struct process *p = a->p;
@@ -116,7 +116,7 @@ static void ask_for(struct app *a, enum kind kind, enum sim_lock lock)
     }
 }
 
-/* One, or several permits at once. */
+/* Request one ticket, or several permits at once. */
 void sim_op_request(struct app *a)
 {
     int first = (int)zkf_below(3);
@@ -145,12 +145,12 @@ static void wait_for(struct app *a, struct pass *pass)
         sim_call(a, "ticket wait", timeout_ms == 0 ? ZKR_FOREVER : timeout_ms);
     int rc = zkr_ticket_wait(pass->ticket, timeout_ms);
     if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
-        call.timeout_ms = ZKR_FOREVER; /* perhaps the ticket's own time-out */
+        call.timeout_ms = ZKR_FOREVER; /* perhaps the ticket's own timeout */
     }
     sim_called(&call, rc);
 }
 
-/* It is told as of when it was seen to be held; of a maximum that moves the judge knows nothing. */
+/* Report the hold from the time at which it was seen. The judge does not know a maximum that changes. */
 static void tell_granted(const struct app *a,
                          struct pass *pass,
                          int64_t since,
@@ -187,7 +187,7 @@ static void ask(struct app *a, struct pass *pass)
         (rc != ZKR_OK && rc != ZKR_ESTATE && rc != ZKR_ESESSION)) {
         sim_violation("a ticket is in state %d, its token %s", state, zkr_err_name(rc));
     }
-    if (pass->owner && !pass->released) { /* else it was told so before */
+    if (pass->owner && !pass->released) { /* otherwise this was recorded before */
         if (rc == ZKR_OK && passed && valid > 0) {
             tell_granted(a, pass, since, token, by);
         }
@@ -217,7 +217,7 @@ use(struct app *a, struct pass *pass, void (*fn)(struct app *, struct pass *))
     pass->users--;
 }
 
-/* Whoever uses it comes back, as it is released. */
+/* Release the ticket, which makes all threads return that use it, and destroy it. */
 static void end(struct app *a, struct pass *pass)
 {
     use(a, pass, give_back);

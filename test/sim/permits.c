@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permits: as many as there are, in the order of the requests; and their maximum, which moves. */
+/* Permits: no more are held than exist, they are granted in the order of the requests, and their maximum changes. */
 #include <inttypes.h>
 
 #include "ops.h"
@@ -12,7 +12,7 @@ enum { CHANGES = 1024 };
 
 static const char *const COUNT = "/permits-max";
 
-/* The maxima that were in force, and from which transaction on; 0 = not known. */
+/* The maxima, each with the transaction from which it was in force; 0 = unknown. */
 static struct {
     size_t count;
     struct {
@@ -48,7 +48,7 @@ static int64_t max_in(const struct zkf_node *node)
     return node->data_len == 4 ? bytes[3] : 0;
 }
 
-/* Look for a change. One that a leader took with it when it fell was never in force. */
+/* Look for a change of the maximum. A change that a failed leader took with it was never in force. */
 static void watch_max(void)
 {
     const struct zkf_node *node = zkf_find(COUNT);
@@ -62,7 +62,7 @@ static void watch_max(void)
     }
 }
 
-/* The highest of those in force from @zxid on. */
+/* Returns the highest maximum that was in force from @zxid on. */
 static int64_t highest_since(int64_t zxid)
 {
     int64_t highest = 0;
@@ -131,7 +131,7 @@ void sim_permits_asked(struct pass *pass, int n, bool once)
     pass->asked_in = setting_of(pass->p);
 }
 
-/* Nothing can have cost it its place since it asked. */
+/* Returns whether nothing can have cost the request its place. */
 static bool kept_place(const struct pass *pass)
 {
     struct setting now = setting_of(pass->p), then = pass->asked_in;
@@ -145,7 +145,7 @@ static bool is_in(const struct zkf_node *node, enum sim_dir dir)
     return node->parent_hash == zkf_hash(sim_dir(dir));
 }
 
-/* Of this client, whoever asked before it has been served, or has given up. */
+/* Each earlier request of this client was served or has given up. */
 static void check_own(const struct pass *pass)
 {
     for (int i = 0; i < SIM_PASSES; i++) {
@@ -162,7 +162,7 @@ static void check_own(const struct pass *pass)
     }
 }
 
-/* Whoever came to the gate before it is through, or on the way out. */
+/* Each contender that came to the gate earlier has passed it, or is being removed. */
 static void check_gate(const struct pass *pass, int64_t token)
 {
     int client = pass->p->client;
@@ -196,7 +196,7 @@ static void check_grant(const struct pass *pass, const struct zkr__group *group)
     }
 }
 
-/* Who waits for permits stands at the gate, so that others come behind. */
+/* A waiter for permits waits at the gate, so that later ones stand behind it. */
 static void check_inside(struct pass *pass, const struct zkr__group *group)
 {
     const struct zkr__claim *last =
@@ -212,7 +212,7 @@ static void check_inside(struct pass *pass, const struct zkr__group *group)
     }
 }
 
-/* While all threads stand still, so no lock is needed. */
+/* No lock is needed, because all threads stand still. */
 ZKR__TSA(no_thread_safety_analysis)
 static void look(struct pass *pass)
 {
@@ -231,8 +231,7 @@ static void look(struct pass *pass)
         sim_violation("client %d goes in with its node at the gate", pass->p->client);
     }
     if (!zkr__sure(pass->p->c)) {
-        pass->asked_in.connected =
-            false; /* a grant may come to nothing, and it comes anew */
+        pass->asked_in.connected = false; /* a grant may fail, and is then repeated */
     }
     check_inside(pass, group);
     bool granted =

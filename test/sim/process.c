@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process: opens a client, makes what its threads use, waits for them, and ends all of it. */
+/* A process opens a client, creates the objects that its threads use, waits for the threads, and ends everything. */
 #include <string.h>
 
 #include "ops.h"
@@ -24,7 +24,7 @@ static void *run_app(void *arg)
         }
         sim_sleep(sim_pause());
     }
-    /* A thread that ends while it holds releases by that. */
+    /* The end of a thread releases its holds. */
     bool holds = scene.early_ends && zkf_chance(60);
     sim_let_go(a, !holds);
     for (int lock = 0; lock < SIM_LOCKS; lock++) {
@@ -44,7 +44,7 @@ static void must(int rc, const char *what)
     }
 }
 
-/* In a quarter of the scenes. */
+/* Warnings are used in a quarter of the scenes. */
 static int64_t warn_ms(const struct process *p)
 {
     enum { SCENES = 4, PART = 4 };
@@ -187,7 +187,7 @@ static void end_locks(struct process *p)
     }
 }
 
-/* Of each loss that a thread has seen by its release, on_lost was called, once it had its turn. */
+/* For each loss that a release has reported, on_lost was called once its callback had its turn. */
 static void check_told(struct process *p)
 {
     const struct zkr__dispatch *d = &p->c->dispatch;
@@ -205,7 +205,7 @@ static void check_told(struct process *p)
     }
 }
 
-/* By the meters, nobody waits and nobody holds. */
+/* Returns whether all meters show no waiter and no holder. */
 static bool meters_rest(const zkr_client *c)
 {
     const struct zkr__meter *m = c->meters.list;
@@ -215,7 +215,7 @@ static bool meters_rest(const zkr_client *c)
     return !m;
 }
 
-/* All is given back: no claim, no count and no node is left. */
+/* Returns whether everything was released: no claim, no count and no node is left. */
 static bool is_out(const zkr_client *c)
 {
     const struct zkr__engine *engine = c->engine;
@@ -227,7 +227,7 @@ static bool is_out(const zkr_client *c)
     return out;
 }
 
-/* A candidate gets its turn, or hears why not. */
+/* A candidate becomes leader, or is told why not. */
 static void await_leadership(struct process *p)
 {
     int rc = zkr_leader_latch_start(p->latch);
@@ -241,7 +241,7 @@ static void await_leadership(struct process *p)
 
 static void settle(struct process *p, bool killed)
 {
-    enum { PATIENCE = 40 }; /* sessions, once there are no faults */
+    enum { PATIENCE = 40 }; /* in session timeouts, from the end of the faults on */
     int64_t calm = 0;
     bool waits = !killed && !p->shut && zkf_chance(sim_quiet ? 100 : 30);
     while (waits && p->c->state != ZKR_STATE_AUTH_FAILED && !is_out(p->c)) {
@@ -259,7 +259,7 @@ static void settle(struct process *p, bool killed)
     }
 }
 
-/* Callbacks from here on use nothing that may be gone. */
+/* From here on, callbacks use nothing that may be gone. */
 static void end_all(struct process *p)
 {
     if (zkf_chance(80)) {

@@ -5,7 +5,7 @@
 
 static int64_t last_now;
 
-/* What a fault stops now stood still from now on. */
+/* Count the time for which a fault keeps a client stopped. */
 static void count_stops(void)
 {
     static bool stopped[SIM_CLIENTS];
@@ -17,7 +17,7 @@ static void count_stops(void)
     }
 }
 
-/* Somebody goes round in a circle. */
+/* Detect threads that loop without any progress of time. */
 static void check_progress(void)
 {
     enum { AT_ONCE = 5000 };
@@ -62,7 +62,7 @@ static void report_stuck(void)
     }
 }
 
-/* Everybody ends in bounded time, once there are no faults. */
+/* Without faults, all threads end in bounded time. */
 static void finish(void)
 {
     count_stops();

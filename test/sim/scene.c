@@ -140,7 +140,7 @@ static void choose_manners(struct scene *s)
     }
 }
 
-/* Threads that read come together within a tenth of a second, while faults are frequent. */
+/* Reading threads arrive within a tenth of a second of each other, while faults are frequent. */
 static void crowd_readers(struct scene *s)
 {
     if (scene.reads && zkf_chance(60)) {
@@ -155,7 +155,8 @@ static void crowd_readers(struct scene *s)
 void sim_choose(uint64_t seed, bool trace)
 {
     struct zkf_config config = {.seed = seed, .servers = 3, .trace = trace};
-    zkf_begin(&config); /* for its chance only: what follows depends on the scene */
+    /* Only for its random numbers, because its settings depend on the scene. */
+    zkf_begin(&config);
     scene = (struct scene){.seed = seed};
     choose_world(&scene);
     choose_recipes(&scene);
@@ -172,7 +173,7 @@ void sim_choose(uint64_t seed, bool trace)
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
     scene.keep_ms =
         keeps ? 1 + (int64_t)(seed / 5 % 8) * scene.session / 4 / ZKR__MS : 0;
-    if (scene.nearby) { /* else few of them have news for each other */
+    if (scene.nearby) { /* otherwise few of the processes have news for each other */
         scene.clients += scene.clients == 1;
         scene.mutexes = true;
         scene.keep_ms = seed % 2 == 0 ? 0 : scene.keep_ms;

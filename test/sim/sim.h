@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole library, searched: processes with threads of their own call what applications call, on the
- * fake, in virtual time. A seed makes the scene, the programs of the threads, and who goes on when.
+ * A search over the whole library: processes with their own threads call what applications call, on the fake servers,
+ * in virtual time. A seed determines the scene, the programs of the threads, and the schedule.
  *
  * Files, bottom to top; calls go down only.
  *
  *   test_sim   the program: many seeds
  *   run        one seed from its beginning to its end
- *   process    a client, what is made on it, and its threads, from open to close
- *   ops_*      what a thread may do next: calls, and what must hold of their outcome
+ *   process    a client, its objects and its threads, from open to close
+ *   ops_*      the operations of threads: calls, and checks of their outcome
  *   tell       callbacks of the application
- *   history    what was done, for the judge of test/history
- *   check      what must hold after each step, whoever called what; wishes, permits: of these
- *   faults     of networks, servers and people, one after the other; visitors: strangers in the directories
- *   habits     of the world: which of them took effect, and which together
- *   lease      where a promise leans on what cannot be measured
- *   scene      what the seed has chosen
+ *   history    the history of the locks, for the judge of test/history
+ *   check      conditions after each step, whichever thread made it; wishes and permits check parts of them
+ *   faults     faults of networks, servers and people, one after another; visitors: strangers in the directories
+ *   habits     habits of the world: which took effect, and which took effect together
+ *   lease      promises that depend on what cannot be measured
+ *   scene      the choices of the seed
  *   sim_sync, sim_thread, sim_mem, sim_door, sim_guardian, sim_nearby     the library's seams
  *   threads    -> coro
  */
@@ -44,10 +44,10 @@ enum {
     SIM_PATH = 200
 };
 
-/* Lock objects of a process. The first two have one path. */
+/* Lock objects of a process. The first two share one path. */
 enum sim_lock { LOCK_A, LOCK_A2, LOCK_B, LOCK_C, READER, WRITER, SIM_LOCKS };
 
-/* Directories, where holds exclude each other. */
+/* Directories. Holds in the same directory exclude each other. */
 enum sim_dir {
     AT_LOCK,
     AT_SECOND,
@@ -57,10 +57,10 @@ enum sim_dir {
     AT_LATCH,
     AT_SELECTOR,
     SIM_DIRS,
-    AT_GATE = SIM_DIRS /* nobody holds anything by that */
+    AT_GATE = SIM_DIRS /* a node there holds nothing */
 };
 
-/* What the seed has chosen. */
+/* The choices of the seed. */
 struct scene {
     uint64_t seed;
     int clients, servers;
@@ -68,46 +68,47 @@ struct scene {
     int64_t length, pace, fault_pace;
     int64_t longest_stop;
     bool peace; /* no faults at all */
-    bool sit;   /* who holds holds for long */
-    bool split; /* servers cut off, one after the other, and little else */
+    bool sit;   /* holds last long */
+    bool split; /* servers are cut off one after another, with few other faults */
     bool isolations, lags, hands, kills, limits;
-    bool
-        grows; /* one server grants short time-outs, another long ones; sessions go to and fro */
+    /* One server grants short timeouts, another long ones; sessions move between them. */
+    bool grows;
     int64_t attempts;
     int64_t epoch;      /* of the first leader */
-    int64_t margin_ppm; /* by which clocks may differ, 0 = as it is by default */
-    bool disasters;     /* all servers killed, or emptied */
-    bool forbids;       /* permissions come and go, with peace, too */
+    int64_t margin_ppm; /* the allowed difference of clocks; 0 = the default */
+    bool disasters;     /* all servers are killed or emptied */
+    bool forbids;       /* permissions are withdrawn and restored, even in peace */
     enum zkf_counting counting;
     unsigned lacks;
-    bool renews;        /* servers give a new session at each re-connection */
-    bool lapses;        /* one is missing for a moment, and what happens is not told */
-    bool replaces;      /* nodes that are deleted by hand come back as another's */
+    bool renews; /* servers give a new session at each re-connection */
+    /* The permission to read is missing for a moment, and events of that time are lost. */
+    bool lapses;
+    bool replaces;      /* nodes deleted by a client are created again by another one */
     bool throttles;     /* servers are too busy at times */
-    bool auth;          /* credentials are handed in, and refused at times */
+    bool auth;          /* credentials are presented, and sometimes refused */
     bool door;          /* libzookeeper fails */
     bool starved;       /* memory is short at times */
-    int64_t number;     /* given out first, -1 = 0 */
-    bool visits;        /* strangers put children beside ours */
-    bool named;         /* some of them by numbers of their own */
-    bool remakes;       /* directories are made again as they are empty */
+    int64_t number;     /* the first sequence number; -1 = 0 */
+    bool visits;        /* strangers create children in the directories */
+    bool named;         /* some of them with numbers of their own choice */
+    bool remakes;       /* directories are created again while they are empty */
     bool forgetful;     /* clients remember short lists only */
-    bool narrow;        /* their nodes are made one at a time */
-    bool lies;          /* servers answer what cannot be */
+    bool narrow;        /* clients create one node at a time */
+    bool lies;          /* servers give impossible answers */
     bool guarded;       /* processes have a guardian */
-    bool nearby;        /* processes of one host tell each other news */
+    bool nearby;        /* processes of one host exchange news */
     bool exits;         /* callbacks end their threads */
-    int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
+    int64_t watch_most; /* room for watches of a session; 0 = the default */
     int64_t look_ahead; /* the option of that name */
     struct sim_pace turns;
     int64_t apps, ops;
     bool mutexes, tickets, rw, permits, multis, latches, selectors;
-    bool rush; /* one call follows the other */
+    bool rush; /* each call follows the last at once */
     bool timeouts, tries, cancels, shutdowns, early_ends, misuse, no_threads;
     bool reads, wait_on_release, by_hand, watch_node;
-    bool wishes;  /* holders are asked to let go */
+    bool wishes;  /* holders are asked to release */
     bool writes;  /* under a lock, and with its release */
-    bool resizes; /* of the semaphore, as long as there is no count: */
+    bool resizes; /* of the semaphore; until there is a count, @max counts: */
     int64_t max;
     int64_t max_waiters; /* of the third lock; 0 = any */
     int64_t keep_ms;     /* of mutexes; 0 = their nodes are not kept */
@@ -116,44 +117,45 @@ struct scene {
 
 struct process;
 
-/* By a client's clock; and how long its threads had been late by then, or stood still. */
+/* A time by a client's clock, and for how long its threads had been late or stopped until then. */
 struct moment {
     int64_t at, late; /* 0 = never */
 };
 
-/* It was told that it surely holds until then. */
+/* A thread or ticket was promised that it surely holds until then. */
 struct promise {
     int64_t until; /* true time; 0 = none */
     enum sim_dir dir;
     bool shared;
-    int64_t hold; /* its number in the history; 0 = it is not told */
-    bool both;    /* of a multi-lock: the second path, too */
+    int64_t hold; /* its number in the history; 0 = not recorded */
+    bool both;    /* of a multi-lock: on the second path, too */
 };
 
-/* The connection when permits were asked for; if it is still the same, nothing took the place away. */
+/* The connection when permits were requested. If it is still the same, the request has not lost its place. */
 struct setting {
     bool connected;
     int64_t session, reconnects;
 };
 
-/* A ticket, and who is to give it back. */
+/* A ticket, and the thread that must release it. */
 struct pass {
     struct process *p;
-    struct app *owner; /* NULL = this place is free */
+    struct app *owner; /* NULL = this entry is free */
     zkr_ticket *ticket;
     enum sim_dir dir;
     int users; /* threads in a call on it */
-    int told;  /* by its callback; 0 = nothing yet */
+    int told;  /* the last state that its callback reported; 0 = none */
     bool warned;
     bool shared, released, destroyed;
     struct promise promise;
-    int count;        /* of permits; 0 = it is for none */
-    int permits;      /* the same, if it was asked for without waiting */
-    long asked, done; /* ticks: of the request for these, and of its return */
+    int count;        /* of permits; 0 = not a ticket for permits */
+    int permits;      /* the same, if requested without waiting */
+    long asked, done; /* ticks of the request and of its return */
     bool once, granted;
     struct setting asked_in;
-    int64_t gate;        /* czxid of its last node at the gate */
-    int64_t beside_gate; /* since then it waits with no place there; 0 = it does not */
+    int64_t gate; /* czxid of its last node at the gate */
+    /* Waits since then without a place at the gate; 0 = does not. */
+    int64_t beside_gate;
 };
 
 /* A thread of the application. */
@@ -161,22 +163,22 @@ struct app {
     struct process *p;
     struct sim_thread *thread;
     int at;
-    int depth[SIM_LOCKS]; /* what it has to release */
-    bool lost[SIM_LOCKS]; /* it was told so */
+    int depth[SIM_LOCKS]; /* releases that it owes */
+    bool lost[SIM_LOCKS]; /* the loss was reported */
     struct promise promise[SIM_LOCKS];
-    int passes;                /* that it owns */
-    enum sim_lock acquiring;   /* it is in a call; SIM_LOCKS: in none */
-    bool releasing[SIM_LOCKS]; /* by a write that is under way */
+    int passes;                /* how many it owns */
+    enum sim_lock acquiring;   /* the lock of its current call; SIM_LOCKS = none */
+    bool releasing[SIM_LOCKS]; /* by a write in flight */
     long acquires;
-    struct moment canceled; /* that call, by others */
+    struct moment canceled; /* when other threads canceled that call */
 };
 
 struct process {
     int client;
     zkr_client *c;
-    zkr_client *checked; /* the same, while it is looked at after each step */
+    zkr_client *checked; /* the same, while the checks after each step may use it */
     bool open, ending, shut;
-    bool vanishes; /* its close is its death */
+    bool vanishes; /* its close counts as its death */
     zkr_mutex *locks[SIM_LOCKS];
     zkr_rwlock *rw;
     zkr_semaphore *semaphore;
@@ -190,22 +192,22 @@ struct process {
     int64_t term; /* latch: the token of the last on_gain */
     bool term_warned;
     int exits;    /* threads that callbacks have ended */
-    bool silent;  /* a stop since then has left out the loss, perhaps */
-    int stopping; /* such stops that are under way */
-    int leading;  /* take_leadership() that run now */
+    bool silent;  /* a stop since then may have omitted on_loss */
+    int stopping; /* such stops in progress */
+    int leading;  /* running calls of take_leadership() */
     long begun[SIM_LOCKS], lost[SIM_LOCKS], told[SIM_LOCKS],
-        warned[SIM_LOCKS]; /* holds; seen; by on_lost; by on_warn */
-    int64_t stopped;       /* true time that it stood still, in all */
-    long wishes, asked;    /* written to its nodes; told */
-    /* For the one rule of the lease bound that leans on what cannot be measured. */
-    bool stalled;       /* stopped, or heard by nobody */
-    int64_t stalled_at; /* last time of that */
+        warned[SIM_LOCKS]; /* holds; losses seen; on_lost, on_warn calls */
+    int64_t stopped;       /* true time for which it was stopped, in total */
+    long wishes, asked;    /* wishes written to its nodes, and reported */
+    /* For the one rule of the lease bound that depends on what cannot be measured. */
+    bool stalled;       /* stopped, or without contact to the servers */
+    int64_t stalled_at; /* the last time when it was stalled */
     int64_t lease_seen; /* the bound at the last look */
-    bool alone;         /* it comes from one write alone */
-    /* The servers count with this time-out, of which it has not heard; 0 = no. */
+    bool alone;         /* the bound comes from one write alone */
+    /* The servers use this shorter timeout, which the client does not know yet; 0 = none. */
     int64_t shortened;
-    int64_t reconnects; /* it had made by then */
-    int64_t shrunk;     /* the session whose time-out became shorter last; 0 = none */
+    int64_t reconnects; /* its re-connections until then */
+    int64_t shrunk;     /* the last session whose timeout became shorter; 0 = none */
 };
 
 struct sim_did {
@@ -222,49 +224,49 @@ struct sim_did {
 extern struct scene scene;
 extern struct process processes[SIM_CLIENTS];
 extern struct sim_did did;
-extern char sim_violated[400]; /* what was wrong; "" = nothing */
-extern bool sim_beyond; /* clocks differ by more than was promised, in all scenes */
+extern char sim_violated[400]; /* the violation; "" = none */
+extern bool sim_beyond; /* clocks differ by more than the margin, in all scenes */
 extern struct zkf_actor sim_faults;
-extern bool sim_still; /* before the end: no faults, and no thread calls anything */
-extern bool sim_quiet; /* the end: who can lets go and ends */
+extern bool sim_still; /* just before the end: no faults, and no thread makes calls */
+extern bool sim_quiet; /* the end: threads release what they can, and end */
 
-/* run.c: run one seed. False: sim_violated says what was wrong. */
+/* run.c: run one seed. Returns false after a violation, which sim_violated describes. */
 bool sim_run(uint64_t seed, bool trace);
 
 /* scene.c */
 void sim_choose(uint64_t seed, bool trace);
 const char *sim_dir(enum sim_dir dir);
-/* What is written under the locks there. */
+/* Returns the path that is written to under the locks there. */
 const char *sim_written(enum sim_dir dir);
 bool sim_no_thread(void);
 void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* For so long one that need not wait may not know. */
+/* Returns how long a contender may take to notice that it need not wait any more. */
 int64_t sim_patience(void);
-bool sim_peace(void); /* nothing at all goes wrong */
+bool sim_peace(void); /* nothing at all fails */
 
 /* sim_door.c, sim_mem.c, sim_sync.c */
 const struct zkr__door *sim_door(void);
-long sim_blocks(void); /* of the library's memory */
+long sim_blocks(void); /* allocated by the library */
 bool sim_locked(struct zkr__mu *mu);
 
-/* sim_guardian.c: nothing is to be ended yet. */
+/* sim_guardian.c: begin without sessions to end. */
 void sim_guardian_begin(void);
 
-/* sim_nearby.c: no letter is on its way. */
+/* sim_nearby.c: begin without letters in flight. */
 void sim_nearby_begin(void);
 const struct zkr__nearby_door *sim_nearby_door(void);
-/* The owner of this node has let go, and has told the next process so. */
+/* Returns whether the owner of this node has released it, and has sent news of that to the next process. */
 bool sim_handed(const char *path);
 
 /* faults.c */
-/* Of the scene; zkf_chance() and the like are at hand. */
+/* Choose the faults of the scene. zkf_chance() and similar functions are available. */
 void sim_choose_faults(struct scene *s);
-/* What stands from the beginning: limits of servers, numbers, the door. The fake runs. */
+/* Begin the faults that exist from the start: limits of servers, numbers, the door. The fake runs already. */
 void sim_begin_faults(void);
-/* By how much a client's clock is faster, in parts of a million. */
+/* Returns by how much a client's clock is faster, in parts per million. */
 int64_t sim_skew(void);
-/* What was forbidden is allowed, and strangers leave. */
+/* Restore all permissions, and let strangers leave. */
 void sim_clean_up(void);
 void sim_fault(void *unused);
 void sim_calm(void);
@@ -272,58 +274,59 @@ void sim_calm(void);
 /* visitors.c */
 void sim_begin_visitors(void);
 void sim_visit(void);
-/* One with this very name, for @owner as zkf_stranger_create_for() has it. */
+/* Let a stranger create a node with exactly this name. @owner as in zkf_stranger_create_for(). */
 bool sim_visit_as(const char *path, int64_t owner);
-/* A stranger that named itself by a number which the servers had yet to come to. */
+/* Returns whether a stranger created @node with a number that the servers had not reached yet. */
 bool sim_is_ahead_of_count(const struct zkf_node *node);
-/* All leave who may be in the way. False: some cannot yet. */
+/* Let all strangers leave that may be in the way. Returns false if some cannot leave yet. */
 bool sim_end_visits(void);
-/* A client sends it: if it makes a node in a directory that is empty, that may be made again. */
+/* Called when a client sends @op. If @op creates a node in an empty directory, the directory may be created again. */
 void sim_on_create(const struct zkr__op *op);
-/* Steps of this client in which it asked for no list, asked for one after all, had one with others. */
+/* Count the steps in which this client saved a list, sent one after all, or shared one. */
 void sim_count_lists(int client);
-/* Do so, if one is to be. False: none is. */
+/* Create a directory again if that is due. Returns false if not. */
 bool sim_remake(void);
 
 /* habits.c */
 void sim_habits_begin(void);
 void sim_habits_end(void);
-/* What took effect how often. Returns how many pairs never did within one run, though chance would have it. */
+/* Print how often each habit took effect. Returns how many pairs never did within one run although they should have by
+   chance. */
 int sim_habits_print(void);
 
 /* lease.c */
-/* The client was, or is no more, kept from its servers. */
+/* The client is cut off from its servers from now on, or no longer. */
 void sim_stalled(int client, bool stalled);
 void sim_on_shortened(int client, int64_t session, int64_t timeout);
 void sim_on_expired(int64_t session);
 void sim_look_at_lease(int client);
-/* What it promises now may be more than it can know. */
+/* Returns whether the client may now promise more than it can know. */
 bool sim_leans(int client);
 
 /* check.c */
 void sim_check_begin(void);
-/* What threads of the client were promised may be taken from them. */
+/* Forget all promises to threads of the client, because their holds may be taken away. */
 void sim_forget_promises(int client);
 int sim_on_submit(int client, const struct zkr__op *op);
-/* @node is about to be deleted by hand, or its session ended. */
+/* @node is about to be deleted by another client, or its session to be ended. */
 void sim_excuse(const struct zkf_node *node);
-/* The same, of one that may not hear of it. */
+/* Like sim_excuse(), even if the client may not learn of the deletion. */
 void sim_excuse_always(const struct zkf_node *node);
-/* All data are about to go, and with them all that was promised. */
+/* All data, and all promises with them, are about to be deleted. */
 void sim_excuse_all(void);
-/* The node in front of this one, or NULL. */
+/* Returns the node ahead of @node, or NULL. */
 const struct zkf_node *sim_ahead(const struct zkf_node *node);
 void sim_check(void);
 void sim_on_deleting(const struct zkf_node *node);
 bool sim_may_hide(int client);
-/* A node of this client that is on its way out, or to be a reader's. */
+/* Returns whether @n is a node of this client that is being removed or becoming a reader's node. */
 bool sim_makes_way(int client, const struct zkf_node *n, bool reads);
-/* Neither people nor what cannot be measured have touched this node of the client. */
+/* Returns whether this node of the client is unaffected by other clients and by what cannot be measured. */
 bool sim_trusted(int client, const char *path);
 bool sim_may_judge(int client);
-/* ops_mutex.c: nobody has held yet. */
+/* ops_mutex.c: begin without earlier holds. */
 void sim_taken_begin(void);
-/* From @since on, true time, it is promised for @valid_ms of the client's. */
+/* Record a promise of @valid_ms by the client's clock, from @since in true time on. */
 void sim_promise(struct process *p,
                  struct promise *promise,
                  enum sim_dir dir,
@@ -332,11 +335,11 @@ void sim_promise(struct process *p,
                  int64_t valid_ms);
 
 /* history.c */
-/* NULL = nothing is told; else the judge alone looks who holds. */
+/* NULL = no history is written. Otherwise only the judge checks the holders. */
 extern FILE *sim_history;
-/* A run begins. */
+/* Begin a run. */
 void sim_history_begin(void);
-/* What an acquire that was called at @called has got. @kind as in the format. */
+/* A hold that an acquire, called at @called, has returned. @kind as in the format. */
 struct sim_told {
     int client, thread;
     enum sim_dir dir;
@@ -344,15 +347,15 @@ struct sim_told {
     int64_t called, token, pass;
     int permits;
 };
-/* From here on @promise is about this hold. */
+/* Record a hold. From here on, @promise belongs to it. */
 void sim_tell_hold(struct promise *promise, const struct sim_told *told);
-/* Its owner was told from @since on. */
+/* Record that the owner has relied on the hold from @since on. */
 void sim_tell_sure(const struct promise *promise, int64_t since);
-/* It cannot know that what it was promised counts no more. */
+/* Record that the owner cannot know that its promise no longer counts. */
 void sim_tell_taken(const struct promise *promise);
-/* A writer became a reader. */
+/* Record that a writer became a reader. */
 void sim_tell_reader(struct promise *writer, struct promise *reader, int64_t called);
-/* Its owner has let go, in a call that began at @called. */
+/* Record the release of the hold in a call that began at @called. */
 void sim_tell_over(struct promise *promise, int64_t called);
 
 /* wishes.c */
@@ -364,20 +367,20 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
 /* permits.c */
 void sim_permits_begin(void);
 const char *sim_max_from(void);
-/* Tells what comes after what. */
+/* Returns increasing numbers, which order the events. */
 long sim_permits_tick(void);
 int64_t sim_max_now(void);
 void sim_permits_asked(struct pass *pass, int n, bool once);
 void sim_look_at_permits(struct process *p);
 void sim_check_permits(int64_t held, int64_t earliest);
 void sim_resize(void);
-/* Everybody can be served. */
+/* Raise the maximum so that all requests can be granted. */
 void sim_resize_enough(void);
 
 /* process.c */
 void sim_process_start(int client);
 
-/* ops.c: one step of a thread's program; then its end */
+/* ops.c: one step of a thread's program, and the end of the program */
 void sim_op(struct app *a);
 void sim_let_go(struct app *a, bool all);
 

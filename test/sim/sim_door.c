@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake's door, where opening and closing a handle take time, and others go on meanwhile. */
+/* The fake's door, where opening and closing a handle take time while other threads run. */
 #include "sim.h"
 
 static void *open_handle(const struct zkr__open_args *args)
 {
     sim_point();
     void *zh = zkf_door.open(args);
-    sim_point(); /* its first events may come before this returns */
+    sim_point(); /* its first events may arrive before this returns */
     return zh;
 }
 
-/* Returns when nothing comes back from it any more. */
+/* Returns when the handle makes no more calls to the library. */
 static void close_handle(void *zh)
 {
     if (sim_self()->locks != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lib/guardian/guardian.c of the simulation, with the program that it would start: it ends the sessions of a process that
- * has vanished, and those whose close may not have reached a server.
+ * The simulation of lib/guardian/guardian.c and of the program that it starts. It ends the sessions of a process that
+ * has vanished, and sessions whose close may not have reached a server.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int ward_count;
 static void act(void *unused);
 static struct zkf_actor actor = {.act = act};
 
-/* A guardian reaches a server sooner or later, or never. */
+/* A guardian reaches a server at some time, or never. */
 static void act(void *unused)
 {
     for (int i = 0; i < ward_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/base/mem.c of the simulation: what is left is counted, and what is freed is spoiled. */
+/* The simulation of lib/base/mem.c: it counts the blocks in use, and overwrites freed memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ void zkr__mem_set_gate(zkr__mem_gate gate)
 {
 }
 
-/* The library's own threads, and those of the application in a call. */
+/* Allocations fail in the library's own threads, and in calls of application threads. */
 static bool is_short(void)
 {
     bool fails = scene.starved && !sim_quiet && sim_self() && !sim_self()->fed &&
@@ -73,6 +73,7 @@ void zkr__mem_free(void *p)
     }
     blocks--;
     memset(b, 0xa5, sizeof(*b) + b->size);
-    __asm__ volatile("" : : "r"(b) : "memory"); /* or it would be left out */
+    /* Otherwise the compiler omits the memset. */
+    __asm__ volatile("" : : "r"(b) : "memory");
     free(b);
 }

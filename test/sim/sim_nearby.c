@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The letters between simulated processes of one host: lost, late, doubled, and forged by processes that have read them.
- * A forged letter says that a node is released whose owner may hold: all of it is right but for one thing.
+ * The letters between simulated processes of one host. Letters are lost, late, doubled, or forged by processes that
+ * have read them. A forged letter says that a node is released although its owner may hold. It is right in all but one
+ * detail.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,13 +22,13 @@ static int box_count;
 static struct letter {
     struct zkf_actor actor;
     bool used;
-    int to; /* a box */
+    int to; /* index of a box */
     struct zkr__near_address from;
     size_t len;
     char text[LETTER_MAX];
 } letters[LETTERS];
 
-/* Nodes that were released, as their owners have told. */
+/* Nodes whose owners have told others of their release. */
 static char handed[HANDED][SIM_PATH];
 static int handed_count;
 
@@ -111,7 +112,7 @@ static int find_box(const struct zkr__near_address *to)
 
 /* --- forgers, who can read all letters --- */
 
-/* As zkr__nearby_send() writes it. */
+/* Write a letter like zkr__nearby_send(). */
 static size_t write_letter(char text[LETTER_MAX], const struct zkr__news *news)
 {
     uint32_t head[2] = {0x5a4b4e31, (uint32_t)news->kind};
@@ -127,7 +128,8 @@ static size_t write_letter(char text[LETTER_MAX], const struct zkr__news *news)
     return len + strlen(news->next) + 1;
 }
 
-/* @next says that it is next, to @to: tell it that the node ahead is released, with one lie besides. */
+/* The letter @next tells @to that its sender is next. Forge the answer that the node ahead is released, with one false
+   detail. */
 static void forge(int to, const struct zkr__near_address *self, struct zkr__news next)
 {
     char text[LETTER_MAX], other[SIM_PATH];
@@ -135,7 +137,7 @@ static void forge(int to, const struct zkr__near_address *self, struct zkr__news
     int teller = find_box(self);
     next.kind = ZKR__NEWS_RELEASED;
     switch (zkf_below(5)) {
-    case 0: /* another process, or user */
+    case 0: /* another process or user */
         from.text[ZKR__NEAR_HOST + zkf_below(ZKR__NEAR_WHO)] ^= 1;
         break;
     case 1: /* another socket of the same process */
@@ -161,7 +163,7 @@ static void forge(int to, const struct zkr__near_address *self, struct zkr__news
 
 /* --- the door --- */
 
-/* The node, and those of its client in front of it that were handed on within the client. */
+/* Record the release of the node, and of the nodes ahead of it that its client passed on within the client. */
 static void hand(int client, const char *holder)
 {
     const struct zkf_node *node = zkf_find(holder);
@@ -182,7 +184,7 @@ static void *open_box(struct zkr__mailbox_owner *owner, struct zkr__near_address
     }
     struct box *box = &boxes[box_count++];
     *box = (struct box){.owner = owner, .client = sim_self()->client};
-    /* In some scenes the last client is on another host. */
+    /* In some scenes, the last client is on another host. */
     bool apart = box->client == SIM_CLIENTS - 1 && scene.seed % 3 == 0;
     (void)snprintf(box->self.text, sizeof(box->self.text), "%023x%x%016x%016llx%016llx",
                    0, (unsigned)apart, (unsigned)box->client + 16,
@@ -210,7 +212,7 @@ static void send_letter(void *of,
         hand(box->client, news.holder);
     }
     if (at < 0) {
-        return; /* it has ended */
+        return; /* that process has ended */
     }
     if (zkf_chance(15)) {
         did.news_lost++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/base/sync.c of the simulation: each function is a point of choice. */
+/* The simulation of lib/base/sync.c: each function is a point of choice. */
 #include "base/clock.h"
 #include "base/sync.h"
 #include "sim.h"
 #include "threads.h"
 
-/* In the memory of the real ones. */
+/* These structs use the memory of the real ones. */
 struct __attribute__((may_alias)) lock {
     struct sim_thread *owner, *waiting;
     bool alive;
@@ -79,7 +79,7 @@ void zkr__cancel_restore(int cancel_state)
     }
 }
 
-/* The program itself, which looks on, finds each lock free. */
+/* The test program itself only observes, and finds each lock free. */
 static void take(struct lock *l)
 {
     struct sim_thread *self = sim_self();
@@ -169,7 +169,7 @@ bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
     struct condition *c = condition_of(cv);
     struct lock *l = lock_of(mu);
     struct sim_thread *self = sim_self();
-    int before = mu->cancel_state; /* others hold the lock meanwhile */
+    int before = mu->cancel_state; /* other threads hold the lock meanwhile */
     if (!self) {
         sim_violation("the test waits");
         return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/base/thread.c of the simulation. */
+/* The simulation of lib/base/thread.c. */
 #include <errno.h>
 
 #include "base/thread.h"
 #include "sim.h"
 #include "threads.h"
 
-static struct zkr__thread outside; /* the program's own */
+static struct zkr__thread outside; /* the program's own thread */
 
 struct zkr__thread *zkr__thread_self(void)
 {
@@ -53,7 +53,7 @@ void zkr__thread_rest(void)
 
 /* --- code of the application --- */
 
-/* The calls within which a thread is, the last first. */
+/* The calls of application code in progress, the innermost first. */
 struct sim_visit {
     struct sim_visit *outer;
     void (*finish)(void *arg, bool cut);

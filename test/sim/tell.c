@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callbacks of the application: how often, in which order, one at a time; and what they may do. */
+/* Callbacks of the application: their number, their order, and that they run one at a time. Also the calls that they
+   may make. */
 #include "ops.h"
 #include "threads.h"
 
-/* What blocks is refused here, at once. */
+/* Blocking calls are refused at once in a callback. */
 static void try_to_block(struct process *p)
 {
     const struct {
@@ -28,7 +29,7 @@ static void try_to_block(struct process *p)
 
 static void call_back(struct process *p)
 {
-    /* What is about to be destroyed is left alone. */
+    /* Objects that are about to be destroyed are not used. */
     if (!p->ending && zkf_chance(20)) {
         try_to_block(p);
     }
@@ -40,7 +41,7 @@ static void call_back(struct process *p)
     }
     sim_point();
     if (zkf_chance(20)) {
-        sim_sleep(zkf_below(20 * ZKR__MS)); /* slow ones */
+        sim_sleep(zkf_below(20 * ZKR__MS)); /* slow callbacks */
     }
 }
 
@@ -56,7 +57,7 @@ static void begin(struct process *p, const char *what)
     }
 }
 
-/* As by pthread_exit(), when the callback returns. The threads of the application are not ours to end. */
+/* End the thread as pthread_exit() does, when the callback returns. Threads of the application are not ended. */
 void sim_may_exit(struct process *p)
 {
     enum { MOST = 3 };
@@ -85,7 +86,7 @@ void sim_on_state(zkr_client *c, int state, void *process)
     end(p);
 }
 
-/* Threads whose call may have taken the grant, and has not come back with it. */
+/* Returns how many threads may have taken the grant in a call that has not returned yet. */
 static long acquiring(const struct process *p, int lock)
 {
     long count = 0;
@@ -215,7 +216,7 @@ void sim_on_latch_warn(zkr_leader_latch *l,
     end(p);
 }
 
-/* Work of a term that is over may still go on: no answer may be about the next term. */
+/* Work of an ended term may still run, so no answer may concern the next term. */
 static void check_ending(zkr_leader_latch *l, int64_t token)
 {
     if (zkr_leader_latch_has_leadership(l) || zkr_leader_latch_valid_for_ms(l) != 0 ||

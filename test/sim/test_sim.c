@@ -2,11 +2,11 @@
 /*
  * The search of schedules as a program:
  *
- *   PROGRAM [--seeds N] [--from S]       seeds that once failed, then N from S on
- *           [--seconds N] [--base B]     and then others, for so long; from where is said, if not chosen
- *   PROGRAM --seed S [--trace]           one again, and say what happens in it
- *   PROGRAM --beyond ...                 with clocks that differ by more than they may
- *   PROGRAM --history FILE ...           write down what was done, for test/history; who holds is not checked here
+ *   PROGRAM [--seeds N] [--from S]       run the seeds that once failed, then N seeds from S on
+ *           [--seconds N] [--base B]     then run other seeds from B on for so long; without B, a printed random seed
+ *   PROGRAM --seed S [--trace]           run one seed again, and print its events
+ *   PROGRAM --beyond ...                 run with clocks that differ by more than the margin
+ *   PROGRAM --history FILE ...           write a history for test/history; this program does not check the holders then
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -26,8 +26,8 @@
 #include "util.h"
 
 enum {
-    SEEDS = 30000, /* usually */
-    ENOUGH = 5000  /* schedules, to have met everything */
+    SEEDS = 30000, /* by default */
+    ENOUGH = 5000  /* schedules that are enough to meet everything */
 };
 
 /* --- what was met --- */
@@ -37,9 +37,9 @@ struct count {
     long count;
 };
 
-enum { COUNTS = 64 }; /* room for them, and one without a name behind them */
+enum { COUNTS = 64 }; /* room for the counts and an entry without a name behind them */
 
-/* Each is to be met. */
+/* Each count must become positive. */
 static void count_all(struct count out[COUNTS])
 {
     const struct zkf_counts servers = *zkf_counts();
@@ -106,7 +106,7 @@ static int print_counts(void)
     return sim_habits_print();
 }
 
-/* A search in which nobody held, lost or was told anything has shown nothing. */
+/* A search in which nothing was held, lost or reported proves nothing. */
 static void everything_was_met(void **state)
 {
     struct count counts[COUNTS];
@@ -116,7 +116,7 @@ static void everything_was_met(void **state)
     }
 }
 
-/* The same seed is the same schedule, so that what fails can be looked at. */
+/* The same seed gives the same schedule, so that a failure can be examined. */
 static void a_seed_replays(void **state)
 {
     for (uint64_t seed = 1; seed <= 50; seed++) {
@@ -135,7 +135,7 @@ static void a_seed_replays(void **state)
     }
 }
 
-/* Clocks that differ by more than the lease allows break what is promised, and the search sees it. */
+/* Clocks that differ by more than the lease allows break promises, and the search detects that. */
 static void clocks_beyond_their_margin_are_seen(void **state)
 {
     enum { ENOUGH_BEYOND = 3000 };
@@ -168,9 +168,9 @@ struct options {
     bool one, trace;
 };
 
-static char running[100]; /* how to replay the schedule that runs */
+static char running[100]; /* how to replay the current schedule */
 
-/* A schedule that crashes tells its seed as well. */
+/* Print the seed of a schedule that crashes. */
 static void on_crash(int signo)
 {
     (void)!write(STDOUT_FILENO, running, strlen(running));
@@ -227,7 +227,7 @@ static bool run_fixed(const struct options *o)
     return fine;
 }
 
-/* Each run looks where nobody has looked before. */
+/* Each run tries seeds that no run has tried before. */
 static bool run_fresh(const struct options *o)
 {
     enum { ROOM = 1000000 };
@@ -288,7 +288,7 @@ static bool take_options(struct options *o, int argc, char **argv)
     return true;
 }
 
-/* $ZKT_SEEDS: a newcomer's question wants fewer of them. */
+/* $ZKT_SEEDS limits the number of seeds, for a quick first run. */
 static uint64_t at_most(uint64_t seeds)
 {
     const char *text = getenv("ZKT_SEEDS");
@@ -326,7 +326,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (sim_history) {
-        return fclose(sim_history) == 0 ? 0 : 1; /* else it is not whole */
+        return fclose(sim_history) == 0 ? 0 : 1; /* otherwise it is incomplete */
     }
     return o.seeds >= ENOUGH ? check_counts_and_replays() : 0;
 }

@@ -56,7 +56,7 @@ static int64_t some_delay(int client)
     return delay;
 }
 
-/* The fake calls as the thread's client, whoever that is. */
+/* The fake runs calls as the client of this thread, or as none. */
 static void go_on(struct sim_thread *t)
 {
     self = t;
@@ -76,7 +76,8 @@ static void give_way(void)
     zkf_enter(self->client);
 }
 
-/* What became of the span of another clock was rounded. */
+/* Returns whether the client's clock has not reached the deadline, because the span was rounded when it was converted
+   between clocks. */
 static bool too_early(struct sim_thread *t)
 {
     if (t->wait != SIM_CONDITION || t->woken || t->deadline == ZKR__NEVER) {
@@ -298,7 +299,7 @@ void sim_stand(int client, int64_t span)
     }
 }
 
-/* One slot serves many calls, as most end at once. */
+/* One slot serves many calls, because most end at once. */
 void sim_act(struct zkf_actor *actor)
 {
     struct sim_thread *t = NULL;

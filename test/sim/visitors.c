@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strangers in the directories: children of theirs, with a number that the servers gave, without one, and with one that
- * they chose themselves; and directories deleted while they are empty, and a create is on its way to them, and made again,
- * with a stranger in them, so that numbers go on as if nothing had been.
+ * Strangers in the directories. They create children with numbers from the servers, without a number, and with numbers
+ * of their own choice. Directories are deleted while they are empty and a create is in flight, and are created again
+ * with a stranger's node, so that the numbers seem to continue.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@
 
 enum { VISITORS = 8, VISITED = 4 };
 
-/* Nobody of ours comes to a number so high: nobody ever stands behind it. */
+/* No client of the test reaches such a high number, so none ever stands behind it. */
 #define FAR INT64_C(100000)
 
 static struct visitor {
     char path[SIM_PATH];
-    bool ahead; /* of the count when it came */
+    bool ahead; /* ahead of the count when it came */
     bool far;
 } visitors[VISITORS];
 static int visitor_count;
-static int empty; /* directory that is to be made again, and one; 0 = none */
+static int empty; /* 1 + the index of the directory to create again; 0 = none */
 
 void sim_begin_visitors(void)
 {
@@ -58,7 +58,8 @@ static void come(const char *dir, bool numbered)
                    dir, number);
 }
 
-/* Above all numbers that the servers have given out, below, the same as one, or negative; @next comes next. */
+/* Returns a number above all numbers of the servers, below them, equal to one, or negative. @next is the next number of
+   the servers. */
 static int64_t some_number(int64_t next)
 {
     static const int64_t most[] = {INT32_MAX, INT32_MAX + INT64_C(2), 2026112100,
@@ -73,14 +74,14 @@ static int64_t some_number(int64_t next)
     case 3:
         return next > 0 ? next - 1 - zkf_below(next < 8 ? next : 8) : 0;
     default:
-        return next + zkf_below(6); /* they come to it soon */
+        return next + zkf_below(6); /* the servers soon reach it */
     }
 }
 
-/* A child whose maker says its whole name, as no recipe does. */
+/* Create a child whose creator chooses its whole name, as no recipe does. */
 static void come_named(const char *dir)
 {
-    /* Each sorts before our own names, or behind them. */
+    /* Some names sort before those of the library, and some behind them. */
     static const char *const names[] = {"backup-", "X-",       "visitor-lock-", "",
                                         "0000",    "__READ__", "__WRIT__"};
     const struct zkf_node *parent = zkf_find(dir);
@@ -185,7 +186,7 @@ void sim_count_lists(int client)
 
 /* --- directories made again --- */
 
-/* Does a client count on the numbers of this directory to go on, right now? */
+/* Returns whether a client relies right now on the numbers of this directory to continue. */
 static bool is_counted_on(const char *dir)
 {
     for (int i = 0; i < scene.clients; i++) {
@@ -204,7 +205,7 @@ static bool is_counted_on(const char *dir)
     return false;
 }
 
-/* While the create is on its way. */
+/* Called while the create is in flight. */
 void sim_on_create(const struct zkr__op *op)
 {
     for (int i = 0; i < VISITED && scene.remakes && op->kind == ZKR__OP_CREATE; i++) {

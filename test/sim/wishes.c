@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders asked to let go: told once for each wish, and only they; their text is written back. */
+/* Holders that are asked to release: only holders are notified, once for each wish, and their text is restored. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { WISHES = 128 };
 static struct wish {
     char path[SIM_PATH];
     unsigned count;
-    int64_t at; /* the last */
+    int64_t at; /* time of the last wish */
 } wishes[WISHES];
 static int count;
 
@@ -21,7 +21,7 @@ void sim_wishes_begin(void)
     count = 0;
 }
 
-/* A writer's node, and the reader's that it becomes, are one. */
+/* A writer's node and the reader's node that replaces it count as one. */
 static struct wish *of(const char *path)
 {
     size_t len = (size_t)(zkr__path_name(path) - path) + ZKR__PROTECTED_LEN;
@@ -64,7 +64,7 @@ void sim_wish_sent(const struct zkr__op *op)
     }
 }
 
-/* Written again with what it says: a wish that stands there is another one then. */
+/* If the data are written again, a wish in them counts as another wish. */
 void sim_touch(const struct zkf_node *node)
 {
     if (is_wish(node->data, node->data_len)) {
@@ -73,7 +73,7 @@ void sim_touch(const struct zkf_node *node)
     (void)zkf_stranger_touch(node->path);
 }
 
-/* As Curator's Revoker does it: mostly to the first, at times to one who waits, or leads. */
+/* Write a wish as Curator's Revoker does: mostly to the first node, sometimes to a waiter's or a leader's node. */
 static void wish_by_stranger(void)
 {
     const struct zkf_node *chosen = zkf_nodes();
@@ -103,7 +103,7 @@ void sim_op_wish(struct app *a)
     }
     struct call call = sim_call(a, "revoke", ZKR_FOREVER);
     int rc = zkr_mutex_revoke(p->locks[lock]);
-    sim_called(&call, rc == ZKR_EINVAL ? ZKR_OK : rc); /* a stranger is not asked */
+    sim_called(&call, rc == ZKR_EINVAL ? ZKR_OK : rc); /* strangers cannot be asked */
 }
 
 void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_at)
@@ -125,7 +125,7 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
     int64_t look = 2 * scene.session + (scene.lapses ? 8 * scene.session : 0);
     bool late = held_at != 0 && !scene.forbids && !m->stalled &&
                 zkf_now() > held_at + look && zkf_now() > m->stalled_at + look;
-    /* After a refusal no node of the client is written to for a while. */
+    /* After a refusal, the client writes to none of its nodes for a while. */
     bool writes =
         zkr__now(claim->q->c) > claim->engine->metadata_from + scene.session &&
         claim->bearing != ZKR__BEARS_NOT;
@@ -134,7 +134,7 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
         sim_violation("client %d does not say since when it holds %s", client,
                       claim->node);
     }
-    /* Only these surely have the watch, and doubt it. */
+    /* Only these surely have the watch, or look again when in doubt. */
     bool hears = claim->q->watch_node || (!scene.lapses && scene.watch_most == 0);
     if (late && w && zkf_now() > w->at + look && hears &&
         claim->q->kind != ZKR__NAME_LATCH && is_wish(node->data, node->data_len)) {
