@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the fuzz targets share: assertions that end the run, and the input taken apart. */
+/* Shared parts of the fuzz targets: assertions that end the run, and functions that split the input. */
 #ifndef ZKT_FUZZ_H
 #define ZKT_FUZZ_H
 
@@ -12,7 +12,7 @@
 
 #define FUZZ_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A property; libFuzzer keeps the input when it does not hold. */
+/* Assert a property. libFuzzer keeps the input if the property does not hold. */
 #define FUZZ_TRUE(property)                                                            \
     ((property) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #property))
 
@@ -22,12 +22,12 @@ _Noreturn static inline void fuzz_broken(const char *file, int line, const char 
     abort();
 }
 
-/* Called by libFuzzer with each input. */
+/* libFuzzer calls this with each input. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-/* Called by it once, if there is one. */
+/* libFuzzer calls this once, if it is defined. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* What is left of the input. Once it is used up all bytes are 0. */
+/* The rest of the input. When it is used up, all bytes are 0. */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
@@ -51,7 +51,8 @@ static inline uint64_t fuzz_number(struct fuzz_input *in, int bytes)
     return value;
 }
 
-/* A string of exactly its own size, so that a sanitizer sees each step beyond it; free(). */
+/* Returns a string in a block of exactly its own size, so that a sanitizer reports each access beyond it. The caller
+   frees it. */
 static inline char *fuzz_copy(const void *data, size_t size)
 {
     char *text = malloc(size + 1);
@@ -63,7 +64,7 @@ static inline char *fuzz_copy(const void *data, size_t size)
     return text;
 }
 
-/* The bytes up to @end or the end of the input, as a string that may hold zeros; free(). */
+/* Returns the bytes up to @end or the end of the input, as a string that may contain zeros. The caller frees it. */
 static inline char *fuzz_field(struct fuzz_input *in, char end, size_t *size)
 {
     const uint8_t *stop = in->left > 0 ? memchr(in->at, end, in->left) : NULL;

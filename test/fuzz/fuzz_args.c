@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arguments of zkr: parsed to the point where it would open a session. Each ends in a
- * documented exit code, with one line on stderr when that is a failure and none when not; PATH
- * and the settings are words that were given; credentials are wiped from where ps shows them;
- * and the second time gives what the first gave.
+ * Arguments of zkr, parsed up to the point where it would open a session. Each run ends with a documented exit code,
+ * and prints one line on stderr exactly if it fails. PATH and the settings are words from the arguments. Credentials
+ * are overwritten where ps shows them. A second run gives the same result.
  */
 #include <getopt.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ enum { WORDS_MAX = 24, SAID_MAX = 4096 };
 
 int zkr_main(int argc, char **argv); /* main() of tools/zkr/main.c */
 
-/* What a run came to. */
+/* The outcome of a run. */
 struct outcome {
     int status;
     bool opened;
@@ -65,7 +64,7 @@ bool __wrap_signals_begin(struct signals *s)
     return true;
 }
 
-/* No file is read. */
+/* Read no file. */
 int __wrap_settings_take_rest(struct globals *g)
 {
     return GO_ON;
@@ -87,7 +86,7 @@ int __wrap_zkr_client_open(zkr_client **out,
     outcome.connect_ms = o->connect_timeout_ms;
     outcome.id = o->owner && strstr(o->owner, "\nhost=")
                      ? NULL
-                     : o->owner; /* made for want of one */
+                     : o->owner; /* generated, because no argument gives one */
     for (int64_t i = 0; i < o->more_auth_count; i++) {
         const zkr_auth *auth = &o->more_auth[i];
         FUZZ_TRUE(*auth->scheme && !strchr(auth->scheme, ':'));
@@ -101,7 +100,7 @@ int __wrap_zkr_client_open(zkr_client **out,
     return ZKR_OK;
 }
 
-/* zkr ls makes nothing, and so gets a little further. */
+/* zkr ls creates nothing, and so gets further. */
 bool __wrap_interrupt_begin(struct interrupt *g,
                             const struct signals *s,
                             int64_t late,
@@ -137,7 +136,7 @@ int __wrap_zkr_mutex_create(zkr_mutex **out,
                             const zkr_mutex_options *o)
 {
     outcome.path = path;
-    return ZKR_ECONNLOSS; /* no further */
+    return ZKR_ECONNLOSS; /* end here */
 }
 
 int __wrap_zkr_rwlock_create(zkr_rwlock **out,
@@ -185,7 +184,7 @@ int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,
     return ZKR_ECONNLOSS;
 }
 
-/* What zkr says; it writes to descriptor 2 itself. */
+/* Record the messages of zkr, which writes to descriptor 2 directly. */
 ssize_t __wrap_write(int fd, const void *bytes, size_t size)
 {
     if (!inside || fd != STDERR_FILENO) {
@@ -200,7 +199,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size)
 /* --- properties --- */
 
 struct words {
-    char *list[WORDS_MAX + 2]; /* with the program's name, and a NULL */
+    char *list[WORDS_MAX + 2]; /* with the program's name and a final NULL */
     int count;
 };
 
@@ -210,7 +209,7 @@ static bool is_known(int status)
            status == CLI_SERVER;
 }
 
-/* One line, "zkr: " ahead, nothing in it that a terminal obeys. */
+/* A failure prints one line that begins with "zkr: " and contains no control characters. */
 static void check_said(void)
 {
     const char *said = outcome.said;
@@ -245,7 +244,7 @@ static int index_of(const struct words *w, const char *word)
     return -1;
 }
 
-/* Within a word: of "-zHOST" or "--servers=HOST". */
+/* Returns whether @value is part of a word, as in "-zHOST" or "--servers=HOST". */
 static bool is_given(const struct words *w, const char *value)
 {
     for (int i = 0; i < w->count; i++) {
@@ -260,7 +259,7 @@ static bool is_given(const struct words *w, const char *value)
 static void check_opened(const struct words *w)
 {
     int path = index_of(w, outcome.path);
-    bool root = outcome.path && strcmp(outcome.path, "/") == 0; /* of ls, by default */
+    bool root = outcome.path && strcmp(outcome.path, "/") == 0; /* the default of ls */
     FUZZ_TRUE(outcome.path && (path > 1 || root));
     FUZZ_TRUE(is_given(w, outcome.servers) ||
               strcmp(outcome.servers, "127.0.0.1:2181") == 0);
@@ -268,12 +267,12 @@ static void check_opened(const struct words *w)
     FUZZ_TRUE(outcome.session_ms >= 0 && outcome.session_ms <= INT32_MAX);
     FUZZ_TRUE(outcome.connect_ms > 0);
     FUZZ_TRUE(outcome.status == CLI_SERVER);
-    /* Options end at the first word that is none. */
+    /* Options end at the first word that is not an option. */
     bool none = root || *outcome.path != '-' || !outcome.path[1];
     FUZZ_TRUE(none || strcmp(w->list[path - 1], "--") == 0);
 }
 
-/* Words keep their place and their bytes, but for credentials and the password of --tls, of which x are left. */
+/* Words keep their place and their bytes. Only credentials and the password of --tls are overwritten with x. */
 static void check_words(const struct words *now, const struct words *given)
 {
     bool wiped = outcome.secret_len == 0;
@@ -318,8 +317,8 @@ static void free_words(struct words *w)
 static void run_once(struct words *w)
 {
     outcome = (struct outcome){.status = -1};
-    char *name = w->list[0]; /* it puts its own there */
-    optind = 0;              /* getopt afresh, as in a new process */
+    char *name = w->list[0]; /* zkr replaces the name */
+    optind = 0;              /* reset getopt, as in a new process */
     inside = true;
     outcome.status = zkr_main(w->count, w->list);
     inside = false;
@@ -329,7 +328,7 @@ static void run_once(struct words *w)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)unsetenv("ZKR_SERVERS");
-    return freopen("/dev/null", "w", stdout) ? 0 : 1; /* where --help goes */
+    return freopen("/dev/null", "w", stdout) ? 0 : 1; /* for the output of --help */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

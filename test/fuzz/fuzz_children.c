@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of children with hostile names, under the rules: the order is total and the same in
- * whatever order a server tells them; one chain of predecessors; each end of a child wakes
- * one at most, or readers; one holds, or readers together; and all get their turn, in order.
+ * Lists of children with hostile names, under the rules. The order is total, and does not depend on the order in which
+ * a server lists the children. There is one chain of predecessors. Each end of a child wakes at most one waiter, or
+ * readers. One contender holds, or readers hold together. All get their turn, in order.
  */
 #include <zkr/error.h>
 
@@ -18,7 +18,7 @@ struct names {
     size_t count;
 };
 
-/* A name as some client makes them, or a hostile one, or bytes. */
+/* Returns a name as some client makes it, a hostile name, or random bytes. */
 static char *make_name(struct fuzz_input *in)
 {
     static const char *const forms[] = {
@@ -60,7 +60,7 @@ static bool is_listed(const struct names *names, const char *name)
     return false;
 }
 
-/* No server has two children of one name. */
+/* No server has two children with the same name. */
 static void make_names(struct names *names, struct fuzz_input *in)
 {
     while (in->left > 0 && names->count < CHILDREN_MAX) {
@@ -116,7 +116,7 @@ static void check_order(const struct zkr__children *c, const struct names *names
     }
 }
 
-/* Told in another order, they stand as they stood. */
+/* A list in another order gives the same result. */
 static void check_shuffled(const struct zkr__children *c,
                            const struct names *names,
                            struct fuzz_input in)
@@ -137,7 +137,8 @@ static void check_shuffled(const struct zkr__children *c,
     zkr__mem_free(d.list);
 }
 
-/* The first holds, and readers behind readers; each other watches the nearest that blocks it. */
+/* The first contender holds, and so do readers behind readers. Each other contender watches the nearest node that
+   blocks it. */
 static void check_chain(const struct zkr__children *c)
 {
     size_t others = 0; /* than readers */
@@ -164,8 +165,8 @@ static bool is_gone(void *ctx, const char *name)
 }
 
 /*
- * Children end one by one, holders or not: who is granted then was granted before, or had its
- * watch on the one that ended. So nobody is forgotten, and in the end all had their turn.
+ * Children end one by one, holders or not. A contender that is then granted was granted before, or watched the child
+ * that ended. So none is forgotten, and all get their turn.
  */
 static void check_turns(const struct names *names, struct fuzz_input in)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What others have written, as zkr shows it: node data becomes text without controls; the table
- * keeps its lines and shows nothing that a terminal obeys; JSON is JSON whatever the bytes are,
- * and gives them back.
+ * How zkr shows data of other programs: node data become text without control characters. The table keeps its lines,
+ * and shows nothing that controls a terminal. JSON is valid for any bytes, and returns them.
  */
 #include <jansson.h>
 
@@ -20,7 +19,7 @@ static struct {
     size_t count;
 } shown;
 
-/* The list that tools/zkr is given; the library's own is made from answers alone. */
+/* The list that tools/zkr gets, because the library's own lists come only from answers. */
 __typeof__(zkr_contenders_count) __wrap_zkr_contenders_count;
 __typeof__(zkr_contenders_get) __wrap_zkr_contenders_get;
 
@@ -36,7 +35,7 @@ const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_
 
 /* --- node data --- */
 
-/* Line feeds end a field of the input; in the data, RS stands for one. */
+/* A line feed ends a field of the input, so RS stands for a line feed in the data. */
 static void take(zkr_contender *c, char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -84,7 +83,7 @@ static void free_list(void)
 
 /* --- what is shown --- */
 
-/* Code points that start a line, move a cursor or turn the direction of what follows. */
+/* Returns whether the code point starts a line, moves the cursor or changes the direction of text. */
 static bool terminal_obeys(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x2028 ||
@@ -106,7 +105,7 @@ static void check_text(const char *text, size_t least, size_t most)
     FUZZ_TRUE(ends >= least && ends <= most);
 }
 
-/* What print() writes; free(). No zero is among it. */
+/* Returns the output of print(), which contains no zero. The caller frees it. */
 static char *written(void (*print)(FILE *out, const char *path), const char *path)
 {
     char *text = NULL;
@@ -119,7 +118,7 @@ static char *written(void (*print)(FILE *out, const char *path), const char *pat
     return text;
 }
 
-/* Of the list that is wrapped above. */
+/* The list of the functions above. */
 static zkr_contenders *all(void)
 {
     return (void *)&shown;
@@ -165,7 +164,7 @@ static void print_leader_json(FILE *out, const char *path)
     contender_leader_json(out, path, all());
 }
 
-/* Each byte that was part of no character has become U+FFFD. */
+/* Each byte that is not part of a character has become U+FFFD. */
 static void is_said(const json_t *object, const char *key, const char *bytes)
 {
     const char *said = json_string_value(json_object_get(object, key));
@@ -194,7 +193,8 @@ static void contender_is_said(const json_t *object, const zkr_contender *c)
     FUZZ_TRUE(json_is_integer(token) && json_integer_value(token) == c->fencing_token);
 }
 
-/* Valid by RFC 8259 on one line, no member twice, and @path in it is what went in; json_decref(). */
+/* Check that @text is one line, valid by RFC 8259, without a repeated member, and that its "path" is @path. Frees
+   @text. The caller releases the result with json_decref(). */
 static json_t *read_json(char *text, const char *path)
 {
     FUZZ_TRUE(text[0] && text[strlen(text) - 1] == '\n');
@@ -239,7 +239,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *path = fuzz_field(&in, '\n', NULL);
     make_list(&in);
     char *text = written(print_table, path);
-    check_text(text, 1 + shown.count, 2 + shown.count); /* and one about the holder */
+    /* And one line about the holder. */
+    check_text(text, 1 + shown.count, 2 + shown.count);
     free(text);
     text = written(print_leader, path);
     check_text(text, 1, 1);

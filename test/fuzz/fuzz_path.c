@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths: judged just as a second, differently written judge does, joined and taken apart. */
+/* Paths: compared with the verdict of a second, independent implementation, joined and split. */
 #include "base/mem.h"
 #include "base/path.h"
 #include "fuzz.h"
@@ -7,7 +7,7 @@
 
 enum { PATH_LIMIT = 1047552 };
 
-/* What servers say about one code point (ZooKeeper: PathUtils.validatePath()). */
+/* Returns whether servers accept a code point (ZooKeeper: PathUtils.validatePath()). */
 static bool server_takes(uint32_t point)
 {
     return point > 0x1f && !(point >= 0x7f && point <= 0x9f) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of children: a number is found when there is one, and none is made up. */
+/* Names of children: a number is found exactly if the name has one. */
 #include <inttypes.h>
 
 #include "fuzz.h"
@@ -18,7 +18,7 @@ static bool ends_with_number(const char *name)
 static const char *const prefixes[] = {"lock-", "__READ__", "__WRIT__", "latch-",
                                        "lease-"};
 
-/* The recipe whose prefix ends the first @length bytes. */
+/* Returns the recipe whose prefix ends the first @length bytes. */
 static enum zkr__name_kind kind_at(const char *name, size_t length)
 {
     size_t kind = 0;
@@ -32,8 +32,8 @@ static enum zkr__name_kind kind_at(const char *name, size_t length)
 }
 
 /*
- * "x-<id>-N" has no sign there, "__lock__-N" and "x-<id>--N" have one; and so has the least that there is, but nothing
- * beyond it.
+ * In "x-<id>-N", the minus is not a sign. In "__lock__-N" and "x-<id>--N", it is. It is also a sign before the lowest
+ * number, but not before numbers beyond that.
  */
 static bool is_signed(const char *name, const char *minus)
 {
@@ -55,7 +55,7 @@ static void check_found(const char *name, enum zkr__name_kind kind, int64_t sequ
     FUZZ_TRUE(kind == (negative ? kind_at(name, front - 1) : plain));
 }
 
-/* What stands in front of a prefix with its number changes nothing. */
+/* Text in front of a prefix with its number changes nothing. */
 static void check_front(const char *name, enum zkr__name_kind kind, int64_t sequence)
 {
     size_t size = strlen(name) + FRONT;
@@ -69,7 +69,7 @@ static void check_front(const char *name, enum zkr__name_kind kind, int64_t sequ
     free(longer);
 }
 
-/* Each number that a server can give comes back from the name it makes of ours. */
+/* From a name with any number that a server can append, the parser returns the number and the recipe. */
 static void check_round_trip(enum zkr__name_kind made, int32_t number)
 {
     char name[ZKR__NAME_ROOM];
@@ -87,7 +87,7 @@ static void check_round_trip(enum zkr__name_kind made, int32_t number)
     FUZZ_TRUE(sequence == number && kind == made);
 }
 
-/* A number, a recipe, a name. */
+/* The input: a number, a recipe, a name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};

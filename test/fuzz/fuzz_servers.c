@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Server lists: taken or refused as a second, differently written judge says; what is taken
- * becomes numeric addresses that libzookeeper can read. No resolver is asked.
+ * Server lists: accepted or refused like a second, independent implementation does. An accepted list becomes numeric
+ * addresses that libzookeeper can read. No resolver is called.
  */
 #include <netdb.h>
 
@@ -18,7 +18,7 @@ __typeof__(getaddrinfo) __real_getaddrinfo, __wrap_getaddrinfo;
 
 static int names_asked;
 
-/* Names that start with a digit do not exist; all others are one host. */
+/* Names that start with a digit do not exist. All other names are one host. */
 int __wrap_getaddrinfo(const char *host,
                        const char *port,
                        const struct addrinfo *hints,
@@ -53,7 +53,7 @@ static bool is_host(const char *text)
     return *text && strlen(text) <= HOST_LIMIT && !strpbrk(text, " \t\r\n");
 }
 
-/* Cuts @server up. */
+/* Returns whether @server is valid. Modifies @server. */
 static bool is_server(char *server)
 {
     if (*server == '[') {
@@ -97,7 +97,7 @@ static bool is_good(const char *list)
 
 /* --- what becomes of it --- */
 
-/* "1.2.3.4:5" or "::1:5", by libzookeeper's reading: the last colon is ahead of the port. */
+/* Check "1.2.3.4:5" or "::1:5" as libzookeeper reads it: the last colon precedes the port. */
 static void check_address(char *address)
 {
     char *colon = strrchr(address, ':');

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 after RFC 3629, table 3-7 of Unicode: written apart from the decoders under test. */
+/* UTF-8 by RFC 3629 and table 3-7 of Unicode, implemented independently of the decoders under test. */
 #ifndef ZKT_FUZZ_UTF8_H
 #define ZKT_FUZZ_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at @text, which ends with a zero; 0 when they are none. */
+/* Returns the length of the character at @text, which ends with a zero, or 0 if there is no valid character. */
 static inline size_t utf8_point(const char *text, uint32_t *point)
 {
     static const struct {

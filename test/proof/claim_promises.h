@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The promises of a claim about each step, whatever happens. The including file defines the reaction to a broken promise:
+ * The promises of a claim about each step, for any event. The including file defines the reaction to a broken promise:
  * static void must(bool fine, const char *what).
  */
 #ifndef ZKT_CLAIM_PROMISES_H
@@ -22,7 +22,7 @@ static bool same_outcome(const struct zkr__claim_state *x,
            x->place_lost == y->place_lost;
 }
 
-/* A group hears of its members also where they stand. */
+/* Its group is also notified when a member is PARKED or READY. */
 static bool same_news(const struct zkr__claim_state *x,
                       const struct zkr__claim_state *y)
 {
@@ -31,7 +31,7 @@ static bool same_news(const struct zkr__claim_state *x,
     return same_outcome(x, y) && !(x->member && moved);
 }
 
-/* The server has its node, as far as it knows. */
+/* Returns whether the server has our node, as far as the claim knows. */
 static bool has_node(const struct zkr__claim_state *k)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -39,7 +39,7 @@ static bool has_node(const struct zkr__claim_state *k)
            stage == ZKR__REMOVING;
 }
 
-/* This says that the node is not there, or is no more ours than anybody's. */
+/* Returns whether this event says that the node does not exist, or is not ours. */
 static bool takes_node(const struct zkr__claim_event *e)
 {
     enum zkr__event_kind kind = e->kind;
@@ -48,7 +48,7 @@ static bool takes_node(const struct zkr__claim_event *e)
         (kind == ZKR__EV_WRITTEN && e->deletes)) {
         return true;
     }
-    if (kind == ZKR__EV_WRITTEN) { /* with the node, or after it was seen to be gone */
+    if (kind == ZKR__EV_WRITTEN) { /* the write deleted the node, or found it missing */
         return e->deletes || e->code == ZKR_ENONODE;
     }
     if (e->code == ZKR_ENONODE) {
@@ -62,7 +62,7 @@ static bool takes_node(const struct zkr__claim_event *e)
     return false;
 }
 
-/* This says that the node is there. */
+/* Returns whether this event says that the node exists. */
 static bool brings_node(const struct zkr__claim_event *e)
 {
     return (e->kind == ZKR__EV_CREATED && e->code == ZKR_OK) ||
@@ -94,7 +94,7 @@ static void check_doubt(const struct zkr__claim_state *before,
                         unsigned actions)
 {
     enum zkr__phase was = zkr__claim_stage(before), is = zkr__claim_stage(after);
-    /* A claim that loses its hold in a downgrade has to find its node first, for nobody. */
+    /* A claim that loses its hold in a downgrade must first find its node, although no owner is left. */
     bool left = before->downgrade == ZKR__SETTLED ? after->leaving : after->lost == 0;
     bool lost = was == ZKR__HELD && is != ZKR__HELD && !left && !before->kept;
     must(is != ZKR__DOUBTED || before->keeps_place, "kept");
@@ -106,7 +106,7 @@ static void check_doubt(const struct zkr__claim_state *before,
     must(lost == ((actions & ZKR__DO_COUNT_LOSS) != 0), "losses counted wrongly");
 }
 
-/* Whatever happens, asked for or not. */
+/* Promises about safety, for any event, expected or not. */
 static void check_safety(const struct zkr__claim_state *before,
                          const struct zkr__claim_event *e,
                          const struct zkr__claim_state *after,
@@ -143,7 +143,7 @@ static void check_safety(const struct zkr__claim_state *before,
     must(!(actions & (ZKR__DO_TELL_REVOCATION | ZKR__DO_RESTORE)) ||
              after->phase == ZKR__HELD,
          "asked to let go of nothing");
-    /* The node of a downgrade is another one. */
+    /* The node of a downgrade is a different node. */
     bool another = before->downgrade != after->downgrade;
     must(!(actions & ZKR__DO_TELL_REVOCATION) || after->told != before->told || another,
          "told twice");

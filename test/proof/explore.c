@@ -9,7 +9,7 @@
 
 enum { PICKS_MAX = 40, WAY_MAX = 4096 };
 
-/* The calm step is no ordinal. */
+/* The ordinal of a calm step. */
 #define CALM UINT16_MAX
 #define NONE UINT32_MAX
 
@@ -48,7 +48,7 @@ static void begin_picks(bool calm)
     choice.calm = calm;
 }
 
-/* The same move again, another way. False: all ways were gone. */
+/* Repeat the move with the next combination of picks. Returns false if all were tried. */
 static bool pick_another(void)
 {
     choice.at = 0;
@@ -75,15 +75,15 @@ static struct {
     struct hash *hashes;
     uint32_t *parents;
     uint32_t *calms;
-    uint16_t *ordinals; /* which step of the parent's leads here */
+    uint16_t *ordinals; /* which step of the parent leads here */
     uint32_t *table;    /* index + 1; 0 = free */
     uint64_t table_room;
     uint64_t steps;
-    /* States still to be looked at, in their order, and the next of those. */
+    /* States to be explored, in their order, and the next of them. */
     unsigned char *ahead;
     uint64_t ahead_count, ahead_room, ahead_at;
     uint32_t first; /* the index of the state at ahead_at */
-    /* The step that is being made. */
+    /* The current step. */
     uint32_t from;
     uint16_t ordinal;
     const char *broken;
@@ -171,7 +171,7 @@ static void push(const void *state)
     memcpy(X.ahead + X.ahead_count++ * size, state, size);
 }
 
-/* The index of the state, which is looked at later if it is new. */
+/* Returns the index of the state. A new state is explored later. */
 static uint32_t add(const void *state)
 {
     make_room();
@@ -222,7 +222,7 @@ static bool step(void *state, int move)
     return moved;
 }
 
-/* Make the step of this ordinal, and tell of it. */
+/* Repeat the step with this ordinal, and report it. */
 static void repeat(unsigned char *state, uint16_t ordinal)
 {
     size_t size = X.model->size;
@@ -321,11 +321,11 @@ static void look_at(const unsigned char *state, unsigned char *to)
         return;
     }
     fail_if_broken(state);
-    uint32_t next = add(to); /* which may move the table */
+    uint32_t next = add(to); /* this may move the table */
     X.calms[X.from] = next;
 }
 
-/* From each state the calm steps come to an end. */
+/* Check that the calm steps from each state come to an end. */
 static void check_ways_out(void)
 {
     enum { NEW, ON_THE_WAY, FINE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can happen in a world of zoo.h. */
+/* The moves that can happen in a world of zoo.h. */
 #include <stddef.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ static bool is_write(const struct zkp_message *m)
 
 /* --- moves: the connection --- */
 
-/* Nothing has happened to this session, nor to the one before, which is like it: what happens, happens to that. */
+/* Returns whether nothing has happened to this session or to the one before, which is like it. Then the move is made
+   only for that one. */
 static bool is_twin(unsigned session)
 {
     bool alike = session > 0 && zkp_story->alike &&
@@ -46,7 +47,7 @@ static bool deliver(unsigned i)
     return true;
 }
 
-/* Of a re-connection: in any order. */
+/* News after a re-connection arrive in any order. */
 static bool deliver_news(unsigned i)
 {
     struct zkp_session *s = &Z->sessions[i];
@@ -89,7 +90,7 @@ static bool tell_connected(unsigned i)
     }
     zkp_say("session %u: connected", i);
     s->told = true;
-    for (unsigned j = 0; j < zkp_story->claims; j++) { /* holds come first */
+    for (unsigned j = 0; j < zkp_story->claims; j++) { /* claims that hold come first */
         const struct zkp_claim *c = zkp_claim_of(j);
         if (zkp_cast_of(j)->session == i && c->begun && c->k.phase == ZKR__HELD &&
             c->k.downgrade == ZKR__SETTLED) {
@@ -104,7 +105,7 @@ static bool tell_connected(unsigned i)
     return true;
 }
 
-/* All that was asked is answered: the connection is lost. */
+/* The connection is lost, which answers all requests. */
 static void fail_all(unsigned i)
 {
     struct zkp_session *s = &Z->sessions[i];
@@ -137,7 +138,8 @@ static void fail_all(unsigned i)
     }
 }
 
-/* The client sees that its connection is broken. The first writes that it sent since may still come. */
+/* The client notices that its connection is broken. The first writes that it has sent since the break may still arrive.
+   */
 static bool notice(unsigned i)
 {
     struct zkp_session *s = &Z->sessions[i];
@@ -156,7 +158,7 @@ static bool notice(unsigned i)
                  zkp_cast_of(writes[late - 1].claim)->member &&
                  writes[late].asked == ZKP_CREATE &&
                  writes[late].claim > writes[late - 1].claim;
-    late += split; /* of a transaction, all or nothing */
+    late += split; /* a transaction is executed as a whole or not at all */
     zkp_say("session %u: the connection is lost, %u writes come late", i, late);
     s->connected = s->told = s->broken = false;
     s->gone_news = s->change_news = 0;
@@ -185,7 +187,7 @@ static void begin_session(unsigned i)
     s->alive = true;
 }
 
-/* Another server may grant another session timeout, and what was proved is worth nothing. */
+/* Another server may grant another session timeout. What was proved before then counts for nothing. */
 static bool connect(unsigned i)
 {
     struct zkp_session *s = &Z->sessions[i];
@@ -211,7 +213,7 @@ static bool connect(unsigned i)
 
 /* --- moves: time --- */
 
-/* What only computes, until the lease is proved again, changes nothing for others. */
+/* Steps that only compute until the lease is proved again change nothing for other claims. */
 static bool probe(unsigned i)
 {
     struct zkp_session *s = &Z->sessions[i];
@@ -323,7 +325,7 @@ static bool sweep(unsigned dir)
 
 /* --- moves: claims --- */
 
-/* Which of two that are cast alike begins first makes no difference. */
+/* Two claims that are cast alike may begin in either order, which makes no difference. */
 static bool is_next(unsigned i)
 {
     for (unsigned j = 0; j < i; j++) {
@@ -385,7 +387,7 @@ static bool downgrade(unsigned i)
     return true;
 }
 
-/* The process ahead has told that it has let go: now, late, or once more; or the news is lost. */
+/* The process ahead has sent news of its release: the news arrives now, late, again, or never. */
 static bool hear(unsigned i)
 {
     const struct zkp_claim *c = zkp_claim_of(i);
@@ -413,7 +415,8 @@ static bool quiet(unsigned i)
 {
     struct zkp_claim *c = zkp_claim_of(i);
     if (!c->quiet || c->k.phase != ZKR__PARKED) {
-        return false; /* a hold then watches its node: the probe misses it as well */
+        /* A hold watches its node then: the probe would find it missing as well. */
+        return false;
     }
     c->quiet = false;
     zkp_tell(i, ZKR__EV_QUIET);
@@ -472,7 +475,7 @@ static bool move(void *state, int which)
     return moved;
 }
 
-/* The first that is possible. An impatient claim has patience then. */
+/* Make the first possible move. An impatient claim waits patiently then. */
 static bool calm(void *state)
 {
     Z = state;

@@ -99,7 +99,7 @@ static void insert_in_all(struct zkp_message *messages, unsigned count, unsigned
     }
 }
 
-/* Make room for a node at this place. */
+/* Make room for a node at @place. */
 static void insert(unsigned place)
 {
     zkp_must(Z->count < ZKP_NODES, "too many nodes");
@@ -186,7 +186,7 @@ static void downgrade(struct zkp_message *m)
     }
 }
 
-/* The members of a group are made in one transaction. */
+/* Returns whether the directories of all members exist, because one transaction creates the members of a group. */
 static bool has_dirs(void)
 {
     bool all = true;
@@ -203,7 +203,7 @@ static void carry_out(unsigned session, struct zkp_message *m)
     bool write = m->asked == ZKP_CREATE || m->asked == ZKP_FIND ||
                  m->asked == ZKP_PROVE || m->asked == ZKP_REMOVE ||
                  m->asked == ZKP_DOWNGRADE;
-    if (write) { /* none of an earlier connection comes any more */
+    if (write) { /* no writes of an earlier connection arrive any more */
         memset(s->late, 0, sizeof(s->late));
         s->lates = 0;
     }
@@ -278,7 +278,7 @@ void zkp_carry_out_late(unsigned session)
     struct zkp_message left[ZKP_LATE];
     unsigned lates = s->lates;
     memcpy(left, s->late, sizeof(left));
-    carry_out(session, &m); /* which is no write of the next connection */
+    carry_out(session, &m); /* which is not a write of the next connection */
     memcpy(s->late, left, sizeof(left));
     s->lates = (uint8_t)lates;
     if (joint && lates > 0 && left[0].asked == ZKP_CREATE && left[0].claim > m.claim) {
@@ -304,7 +304,8 @@ void zkp_end_session(unsigned session)
     }
 }
 
-/* What the client watches is looked at: what is there still is watched again, of the rest there is news. */
+/* Set the client's watches again. A watched node that still exists is watched again, and of each other one there is
+   news. */
 void zkp_connect(unsigned session)
 {
     struct zkp_session *s = &Z->sessions[session];
@@ -355,7 +356,7 @@ static uint16_t on_its_way(const struct zkp_message *messages, unsigned count)
     return set;
 }
 
-/* A watch that no claim needs tells nothing. */
+/* Watches that no claim needs have no effect. */
 static uint16_t forget_watches(void)
 {
     uint16_t used = 0;
@@ -410,7 +411,7 @@ static void move_nodes(const zkp_id *to)
         c->last = moved(c->last, to);
         c->ahead = c->link == ZKP_PATH ? moved(c->ahead, to) : c->ahead;
         if (c->k.ahead !=
-            INT64_MAX) { /* the node is not there: any other number is lower */
+            INT64_MAX) { /* the node does not exist: any other number is lower */
             c->k.ahead = c->last ? c->last - 1 : HIGHEST;
         }
     }
