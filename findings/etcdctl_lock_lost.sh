@@ -3,10 +3,10 @@
 #
 # etcdctl and etcd 3.4.23-4+b4 (Debian 12): "etcdctl lock NAME COMMAND" goes on without the lock and ends with 0.
 #
-# When its lease ends, here by "etcdctl lease revoke", etcdctl neither signals the command nor says anything: the next
-# contender gets the lock at once and runs beside it, and the first etcdctl ends with status 0 and an empty
-# standard error. etcdctl does not pass on the status of the command either: 7 comes out as 1. (The command
-# needs a "--" before it: otherwise etcdctl reads "-c" of "sh -c" as an option of its own.)
+# When its lease ends, here by "etcdctl lease revoke", etcdctl neither signals the command nor reports anything. The
+# next contender gets the lock at once and runs beside it. The first etcdctl ends with status 0 and an empty standard
+# error. etcdctl does not pass on the status of the command either: 7 comes out as 1. (The command needs a "--" before
+# it: otherwise etcdctl reads "-c" of "sh -c" as an option of its own.)
 #
 #   first begins
 #   second has the lock

@@ -3,10 +3,10 @@
 #
 # github.com/go-zookeeper/zk v1.0.4 with ZooKeeper server 3.8.0-11+deb12u2 (Debian 12): a failed Lock() stays queued.
 #
-# Lock() parses the name of every child of the lock's path. One child without a number, be it a node of configuration or
-# of another recipe, and Lock() returns an error. By then its own node exists, and Lock() does not delete it: Unlock()
-# returns "zk: not locked", and once the other child is gone all other clients wait behind that node until the
-# session of the failed one ends. A retry of the same Lock() on the same connection waits behind its own first node.
+# Lock() parses the name of every child of the lock's path. If one child has no number, such as a node of configuration
+# or of another recipe, Lock() returns an error. By then, its own node exists, and Lock() does not delete it. Unlock()
+# returns "zk: not locked". Once the other child is gone, all other clients wait behind that node until the session of
+# the failed client ends. A retry of the same Lock() on the same connection waits behind its own first node.
 #
 #   Lock beside a child named config: strconv.Atoi: parsing "config": invalid syntax
 #   Unlock: zk: not locked
@@ -14,7 +14,7 @@
 #   the same Lock again: waits, though nobody has the lock
 #   after the end of the session, another client's Lock: <nil>
 #
-# The build cache of Go stays; all else is removed.
+# The build cache of Go stays. Everything else is removed.
 set -eu
 # shellcheck source=findings/lib.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by each finding first: public packages of fixed versions in a temporary folder, a few ZooKeeper servers,
-# nothing left behind.
+# Each finding sources this file first. The functions fetch public packages of fixed versions into a temporary folder,
+# start a few ZooKeeper servers, and leave nothing behind.
 #
 #   fetch PACKAGE=VERSION...     packages of Debian 12, unpacked into $root, installed nowhere
 #   start_zookeeper SETTING...   one server, on a free port of loopback; $servers is its address
 #   start_ensemble SETTING...    two servers, a leader and a follower; $servers has both addresses
 #   run_python [ARGUMENT...]     the program on standard input, with the fetched modules; $library is libzookeeper_mt
-#   same SEEN                    prints SEEN and compares it with standard input; unequal: status 1
+#   same SEEN                    prints SEEN and compares it with standard input; status 1 if they differ
 #
 # Status: 0 as described, 1 otherwise, 2 if the finding cannot be shown here (no package, no server), 124 too slow.
 # The machine provides bash, coreutils, diff, java, python3 and Debian's apt-get and dpkg-deb.

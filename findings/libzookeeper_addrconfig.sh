@@ -3,11 +3,11 @@
 #
 # libzookeeper_mt 3.8.0-11+deb12u2 with glibc 2.36 (Debian 12): a numeric loopback address can be invalid.
 #
-# On a host whose only address besides loopback is an IPv6 one, zookeeper_init("127.0.0.1:2181") fails with EINVAL,
-# though 127.0.0.1 is up and a server listens there; on an IPv4 host "::1" fails. libzookeeper resolves with
+# On a host whose only address besides loopback is an IPv6 address, zookeeper_init("127.0.0.1:2181") fails with EINVAL,
+# although 127.0.0.1 is up and a server listens there. On an IPv4 host, "::1" fails. libzookeeper resolves with
 # AI_ADDRCONFIG. glibc applies that flag to numeric addresses too, and to loopback addresses, which it does not count as
-# configured ones. "::ffff:127.0.0.1", the same address mapped into IPv6, works on both hosts.
-# The hosts are network namespaces; making them takes root or user namespaces, ip and unshare.
+# configured ones. "::ffff:127.0.0.1", the same address mapped into IPv6, works on both hosts. The hosts are network
+# namespaces. To create them, the script needs root or user namespaces, ip and unshare.
 #
 #   IPv6 host: 127.0.0.1 Invalid argument, ::1 connects, ::ffff:127.0.0.1 connects
 #   IPv4 host: 127.0.0.1 connects, ::1 Invalid argument, ::ffff:127.0.0.1 connects

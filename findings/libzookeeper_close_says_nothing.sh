@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# libzookeeper_mt 3.8.0-11+deb12u2 with a server of the same version (Debian 12): zookeeper_close() does not tell whether
-# a server has ended the session.
+# libzookeeper_mt 3.8.0-11+deb12u2 with a server of the same version (Debian 12): zookeeper_close() does not tell
+# whether a server has ended the session.
 #
-# A program submits the delete of its ephemeral node, and closes the handle behind it. Once the server gets both requests.
-# Once a relay between them withholds all that the program sends. In both cases the close returns ZOK, and the delete
-# completes with ZCLOSING (-116). In the one the node is gone, and in the other it stays until the session times out.
+# A program submits the delete of its ephemeral node, and then closes the handle. In the first case, the server gets
+# both requests. In the second case, a relay between them withholds everything that the program sends. In both cases,
+# the close returns ZOK, and the delete completes with ZCLOSING (-116). In the first case, the node is gone. In the
+# second case, it stays until the session times out.
 #
 #   server reached: close 0, delete -116, node gone
 #   server not reached: close 0, delete -116, node there

@@ -4,10 +4,10 @@
 # libzookeeper_mt 3.8.0-11+deb12u2 (Debian 12): with an even number of addresses half of them are never tried again.
 #
 # After the first round of failed attempts the client advances its cursor by two addresses at each failure. With an odd
-# number of addresses it still visits all of them, in another order. With an even number it visits every second one,
-# for as long as no attempt succeeds: of two servers it asks one for ever, though the other may be up again. The
-# usual advice, an odd number of servers, hides this; "localhost" with an IPv4 and an IPv6 address shows it.
-# (ZOOKEEPER-2466 tells of the same.) The addresses here are listeners that accept a connection and close it.
+# number of addresses it still visits all of them, in another order. With an even number it visits every second one, for
+# as long as no attempt succeeds: of two servers, it tries only one for ever, although the other may be up again. The
+# usual advice, an odd number of servers, hides this fault. "localhost" with an IPv4 and an IPv6 address shows it.
+# (ZOOKEEPER-2466 describes the same fault.) The addresses here are listeners that accept a connection and close it.
 #
 #   addresses  tried in round 1  tried in rounds 3 to 10
 #   2          2                 1

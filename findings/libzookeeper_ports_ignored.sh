@@ -4,10 +4,10 @@
 # libzookeeper_mt 3.8.0-11+deb12u2 with two servers of the same version on one host (Debian 12): zoo_set_servers() does
 # not compare ports.
 #
-# A handle is connected to the first server, and is given the address of the second, which differs in its port alone. The
-# call returns ZOK and changes nothing: the handle stays at the first server, and zoo_get_current_server() names it. Only
-# the address of the host is compared with the old list. With the port of the second server behind another address of
-# the same host the handle moves.
+# A handle is connected to the first server, and is given the address of the second, which differs only in its port. The
+# call returns ZOK and changes nothing: the handle stays at the first server, and zoo_get_current_server() names it.
+# libzookeeper compares only the address of the host with the old list. If the second server is given by another address
+# of the same host, the handle moves.
 #
 #   zookeeper_init 127.0.0.1:FIRST: connected to 127.0.0.1:FIRST
 #   zoo_set_servers 127.0.0.1:SECOND: 0, connected to 127.0.0.1:FIRST

@@ -4,10 +4,10 @@
 # libzookeeper_mt 3.8.0-11+deb12u2 with a server of the same version (Debian 12): a session timeout that one server has
 # cut short stays short for the rest of the session, whichever server comes next.
 #
-# A client asks for a session timeout at each connection, and the server grants what its limits allow. libzookeeper
-# overwrites the requested timeout with the granted one, and requests that from then on. One server with a
-# lower maxSessionTimeout, seen for a moment, is enough. kazoo 2.8.0-2 asks for the application's value each time, as the
-# Java client does.
+# A client requests a session timeout at each connection, and the server grants what its limits allow. libzookeeper
+# overwrites the requested timeout with the granted one, and requests that from then on. One server with a lower
+# maxSessionTimeout, seen for a moment, is enough. kazoo 2.8.0-2 requests the application's value each time, as the Java
+# client does.
 #
 #   maxSessionTimeout 10000: libzookeeper has 10000, kazoo 10000
 #   maxSessionTimeout 3000: libzookeeper has 3000, kazoo 3000
@@ -21,7 +21,7 @@ fetch libzookeeper-mt2=3.8.0-11+deb12u2 python3-kazoo=2.8.0-2 python3-six=1.16.0
 fetch_zookeeper
 at=$(free_port)
 
-serve() { # MAXIMUM: instead of the server before, with its data
+serve() { # MAXIMUM: replaces the running server, and keeps its data
     if [ ${#started[@]} -gt 0 ]; then
         kill "${started[-1]}"
         wait "${started[-1]}" 2>/dev/null || true

@@ -3,11 +3,11 @@
 #
 # ZooKeeper server 3.8.0-11+deb12u2 (Debian 12): the commands that list watches leave out the watches on children.
 #
-# wchp lists watches by path, wchc by session, and wchs counts them, says the manual. All three know only the watches
-# that a read or an exists() leaves. A watch that a list of children leaves is in none of them. The metric zk_watch_count
-# of mntr counts both kinds. So a client that waits for children looks as if it watched nothing.
+# According to the manual, wchp lists watches by path, wchc lists them by session, and wchs counts them. All three
+# report only the watches that a read or an exists() sets, and none that a list of children sets. The metric
+# zk_watch_count of mntr counts both kinds. So a client that waits for children looks as if it watched nothing.
 #
-# Seen with one watch of each kind, the third on the children of /children:
+# The output with one watch of each kind, the third on the children of /children:
 #   wchp: /data /missing
 #   wchc: /data /missing
 #   wchs: Total watches:2

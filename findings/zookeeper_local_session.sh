@@ -4,10 +4,10 @@
 # ZooKeeper server 3.8.0-11+deb12u2 (Debian 12): a follower reports a local session as expired that lives on.
 #
 # With localSessionsEnabled and without localSessionsUpgradingEnabled a session cannot own an ephemeral node. A create
-# outside a transaction is answered -120 ("ephemeral on local session"). In a transaction, a follower answers the same
-# create -112 ("session expired"), and the leader -120. The session of the -112 has not expired: its connection stays,
-# and it goes on to read, to create persistent nodes and to check versions. A client that takes the code as its name
-# says opens one session after the other.
+# outside a transaction fails with -120 ("ephemeral on local session"). In a transaction, the same create fails with
+# -112 ("session expired") on a follower, and with -120 on the leader. The session with the -112 has not expired: its
+# connection stays, and it can still read, create persistent nodes and check versions. A client that takes the code
+# literally opens one session after another.
 #
 #   leader: alone -120, in a transaction -120, persistent ok, same session True
 #   follower: alone -120, in a transaction -112, persistent ok, same session True

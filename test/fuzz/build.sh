@@ -1,9 +1,10 @@
 #!/bin/bash -eu
 # SPDX-License-Identifier: Apache-2.0
 #
-# build.sh: what OSS-Fuzz runs in its own container. It sets $SRC, $WORK, $OUT, $CC, $CFLAGS and $LIB_FUZZING_ENGINE; the
-# packages are libzookeeper-mt-dev, uthash-dev, libcmocka-dev, libjansson-dev, cmake and ninja-build. libzookeeper and
-# jansson are linked in: where the targets run there are none.
+# build.sh: builds the fuzz targets for OSS-Fuzz, which runs this script in its own container. OSS-Fuzz sets $SRC,
+# $WORK, $OUT, $CC, $CFLAGS and $LIB_FUZZING_ENGINE. The script needs the packages libzookeeper-mt-dev, uthash-dev,
+# libcmocka-dev, libjansson-dev, cmake and ninja-build. libzookeeper and jansson are linked statically, because they are
+# missing where the targets run.
 here=$(cd "$(dirname "$0")" && pwd)
 lib=$(find /usr/lib -name libzookeeper_mt.a | head -n 1)
 jansson=$(find /usr/lib -name libjansson.a | head -n 1)

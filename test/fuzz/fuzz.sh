@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fuzz.sh BUILD_DIR SECONDS JOBS [TARGET...]: runs the fuzz targets of a build, JOBS at a time,
-# each for SECONDS; all that there are if none is named. What a target learns stays in
-# BUILD_DIR/fuzz/TARGET for the next time; an input that breaks a property is kept as
-# BUILD_DIR/fuzz/TARGET-crash-... and fails the script. TARGET.seeds of this folder, an input a
-# line, as printf takes it, and the words of TARGET.dict get a target going.
+# fuzz.sh BUILD_DIR SECONDS JOBS [TARGET...]: runs the named fuzz targets of a build, or all of them, JOBS at a time and
+# each for SECONDS. Inputs that a target has found stay in BUILD_DIR/fuzz/TARGET for the next run. An input that breaks
+# a property is kept as BUILD_DIR/fuzz/TARGET-crash-... and fails the script. TARGET.seeds in this folder, one input per
+# line in printf notation, and the words in TARGET.dict are the first inputs.
 set -euo pipefail
 export LC_ALL=C
 
@@ -46,7 +45,7 @@ end_all() {
     wait
 }
 
-plant() { # TARGET: its seeds as files
+plant() { # TARGET: writes its seeds to files
     local number=0 line
     mkdir -p "$kept/$1"
     [ -f "$here/$1.seeds" ] || return 0
@@ -67,7 +66,7 @@ run_one() { # TARGET
 }
 
 mkdir -p "$kept"
-declare -A name=() # by process
+declare -A name=() # by process id
 failed=0
 
 report() { # PID STATUS
@@ -83,7 +82,7 @@ report() { # PID STATUS
     fi
 }
 
-tail_of() { # LOG: how much of the code was reached
+tail_of() { # LOG: prints how much of the code was reached
     sed -n 's/^#[0-9]*\tDONE  *\(cov: [0-9]*\) .*corp: \([0-9]*\).*/\1, corpus \2/p' "$1"
 }
 

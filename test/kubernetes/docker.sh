@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Sourced by run.sh: containers of Docker, with the resources and the rights of the examples.
+# Sourced by run.sh: runs Docker containers with the resources and the permissions of the examples.
 
 image=localhost/zkrecipes-pod:$$
 
-# The image has zkr and its guardian, sh, grep, sleep, and the libraries of these, all from this machine.
+# The image contains zkr and its guardian, sh, grep, sleep, and their libraries, all from this machine.
 prepare() {
     local each
     for each in sh grep sleep; do
@@ -23,7 +23,7 @@ prepare() {
         docker import --change 'ENV PATH=/usr/bin' - "$image" >/dev/null
 }
 
-# The options of docker run for the securityContext and the limits of a file, one a line.
+# Prints the options of docker run for the securityContext and the limits of a file, one per line.
 options() { # FILE
     sed -nE 's/^ *runAsUser: ([0-9]+)$/--user=\1/p
         s/^ *readOnlyRootFilesystem: true$/--read-only/p

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The files of examples/kubernetes, decoded strictly into the types of Kubernetes: an unknown or misplaced field, or a
+// Decodes the files of examples/kubernetes strictly into the types of Kubernetes: an unknown or misplaced field, or a
 // value of another type, is an error.
 package examples
 
@@ -42,7 +42,7 @@ func read(t *testing.T, name string) *corev1.PodSpec {
 	return spec
 }
 
-// Each file has the fields that Kubernetes knows, and zkr as process 1 of its container, with a time to end.
+// Each file has only fields that Kubernetes knows, and zkr as process 1 of its container, with a time to end.
 func TestExamples(t *testing.T) {
 	names, err := filepath.Glob("../../examples/kubernetes/*.yaml")
 	if err != nil || len(names) != 2 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Sourced by run.sh: containers that are PID namespaces.
+# Sourced by run.sh: runs containers that are PID namespaces.
 
 declare -A containers=() inits=()
 
@@ -14,7 +14,7 @@ pod() { # NAME FILE WORD...
     containers[$1]=$!
 }
 
-# Process 1, once there is one, has the number ${inits[NAME]} here.
+# Sets ${inits[NAME]} to the process id of the container's process 1, once that exists.
 found() { # NAME
     local id=${containers[$1]}
     kill -0 "$id" 2>/dev/null || fail "$1: the container does not start"
@@ -42,7 +42,7 @@ said() { # NAME
 }
 
 remove_pods() {
-    # And with it all that is in its namespace.
+    # This also kills all processes in its namespace.
     kill -KILL "${containers[@]}" 2>/dev/null || true
     wait
 }

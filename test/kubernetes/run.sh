@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh ROOT BUILD [NETWORK]: runs the containers of examples/kubernetes as Kubernetes does: zkr is process 1, probes and
-# preStop run inside, and TERM goes to process 1 at the end. The servers are those in $ZKR_SERVERS. Without NETWORK, a
-# container is a PID namespace. With it, a container is one of Docker, on this network, where the servers have the names
+# run.sh ROOT BUILD [NETWORK]: runs the containers of examples/kubernetes as Kubernetes does: zkr is process 1, probes
+# and preStop run inside, and process 1 gets TERM at the end. The servers are those in $ZKR_SERVERS. Without NETWORK, a
+# container is a PID namespace. With NETWORK, it is a Docker container on this network, where the servers have the names
 # that the examples use.
 set -euo pipefail
 root=$1 build=$2 network=${3:-}
 
-# Each of these two files has:
+# Each of these two files defines:
 #   prepare                      before the first pod
-#   pod NAME FILE WORD...        starts its container, with this command
-#   found NAME                   it runs
-#   inside NAME SECONDS WORD...  runs a command in it, for so long at most
-#   terminate NAME SECONDS       TERM for its process 1; and KILL, if it runs so long
-#   await NAME                   its end; sets $status
-#   said NAME                    its output
+#   pod NAME FILE WORD...        starts the container of a pod with this command
+#   found NAME                   tests whether the container runs
+#   inside NAME SECONDS WORD...  runs a command in the container, for at most SECONDS
+#   terminate NAME SECONDS       sends TERM to its process 1, and KILL after SECONDS
+#   await NAME                   waits for its end, and sets $status
+#   said NAME                    prints its output
 #   remove_pods                  at the end
 if [ -z "$network" ]; then
     # shellcheck source=test/kubernetes/namespaces.sh
@@ -33,7 +33,7 @@ cleanup() {
     rm -rf "$tmp"
 }
 trap cleanup EXIT
-# They run when the present command has ended, so that cleanup knows what it has made.
+# Bash runs these traps when the current command has ended, so cleanup knows what exists.
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -49,7 +49,7 @@ fail() {
     exit 1
 }
 
-# What an image has.
+# The contents of an image.
 bin=$tmp/root/usr/bin
 mkdir -p "$bin"
 cp "$build/tools/zkr" "$bin"
@@ -60,17 +60,17 @@ cp "$build/tools/zkr" "$bin"
 }
 chmod +x "$bin/scheduler" "$bin/report"
 
-# Other tests use the same paths on the same servers.
+# Other tests use the same paths on the same servers, so this test uses a chroot.
 chroot=/kubernetes-$$
 "$build/test/zk" put "$chroot"
 export ZKR_SERVERS=$ZKR_SERVERS$chroot
 
-# field FILE NAME: the values of a field, a line each.
+# field FILE NAME: prints the values of a field, one per line.
 field() {
     sed -n "s/^ *$2: *//p" "$root/examples/kubernetes/$1.yaml"
 }
 
-# words FILE N POD: the N-th command of a file, one word after the other, each ended by a zero byte.
+# words FILE N POD: prints the words of the N-th command of a file, each ended by a zero byte.
 words() {
     # shellcheck disable=SC2016 # Kubernetes expands it
     field "$1" command | sed -n "$2p" | /usr/bin/python3 -c '
@@ -79,7 +79,7 @@ for word in json.load(sys.stdin):
     print(word.replace("$(POD_NAME)", sys.argv[1]), end="\0")' "$3"
 }
 
-# exec_in NAME N SECONDS: the N-th command of the deployment, in the container of this pod.
+# exec_in NAME N SECONDS: runs the N-th command of the deployment in the container of this pod.
 exec_in() {
     local command
     mapfile -d '' -t command < <(words deployment "$2" "$1")
@@ -88,7 +88,7 @@ exec_in() {
 pre_stop() { exec_in "$1" 2 "$(field deployment terminationGracePeriodSeconds)"; }
 ready() { exec_in "$1" 3 "$(field deployment timeoutSeconds)"; }
 
-soon() { # COMMAND...: it succeeds within 60 s
+soon() { # COMMAND...: repeats it until it succeeds, for at most 60 s
     local end=$((SECONDS + 60))
     until "$@"; do
         [ "$SECONDS" -lt "$end" ] || fail "not within 60 s: $*"
@@ -106,7 +106,7 @@ begin() { # NAME FILE
     pod "$1" "$2" "${command[@]}"
 }
 
-# TERM for process 1. It ends by itself, as its command has.
+# Sends TERM to process 1. The container ends by itself, because its command ends.
 stop() { # NAME
     terminate "$1" "$(field deployment terminationGracePeriodSeconds)"
     await "$1"
@@ -136,7 +136,7 @@ leads b 0 || fail 'the last pod yields to nobody'
 stop b
 ! "$bin/zkr" status -q /services/scheduler || fail 'somebody still leads'
 
-# The same job twice at once, as Kubernetes may do.
+# Runs the same job twice at once, as Kubernetes may do.
 begin c cronjob
 begin d cronjob
 for each in c d; do

@@ -11,7 +11,7 @@ import time
 import urllib.parse
 import urllib.request
 
-SECONDS = 120  # until a condition has to hold, on a loaded machine
+SECONDS = 120  # the longest wait for a condition, on a loaded machine
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -50,7 +50,7 @@ class Prometheus:
                 for name in names]}]}
         path = os.path.join(room, "prometheus.yml")
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(config, file)  # which is YAML
+            json.dump(config, file)  # JSON is YAML, too
         self.log = os.path.join(room, "log")
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(

@@ -46,7 +46,7 @@ class DashboardTest(unittest.TestCase):
         lab.soon(lambda: cls.prometheus.holds("zkr_held == 1 and zkr_lease_bound_seconds > 0 and "
                                               "zkr_probe_round_trip_seconds_count > 0"))
         cls.status = holder.let_go()
-        # For two seconds, so that several steps of the range see it.
+        # Waits until this was visible for two seconds, so that several steps of the range see it.
         lab.soon(lambda: cls.prometheus.holds("sum_over_time(zkr_hold_seconds_count[1m:250ms]) >= 8"))
 
     def test_every_query_of_a_panel_has_a_series(self):

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_abi.sh ROOT CC: ./run abi tells changes of the interface that break programs from those that do not. On a
-# header of its own, which is recorded, and then changed in one way after the other.
+# check_abi.sh ROOT CC: tests that ./run abi distinguishes changes of the interface that break programs from other
+# changes. The test records a small header, and then changes the header in one way after another.
 set -eu
 root=$1 CC=$2
 export CC
@@ -35,7 +35,7 @@ ZKR_API int zkr_a_wait(zkr_a *a, long timeout_ms);
 HEADER
 bash "$root/tools/abi/abi.sh" record "$tmp/record" "$tmp/good" 7 >/dev/null
 
-# changed GREEN|RED SOVERSION SCRIPT WORDS: the header as sed's script changes it.
+# changed GREEN|RED SOVERSION SCRIPT WORDS: checks the header after sed has applied SCRIPT.
 changed() {
     cases=$((cases + 1))
     status=0
@@ -55,13 +55,13 @@ changed() {
 
 end=': compatible'
 changed GREEN 7 '' "$end"
-# What may be.
+# Permitted changes.
 changed GREEN 7 '/^} zkr_a_options/i long appended;' "$end"
 changed GREEN 7 '/^} zkr_a_options/i long appended; const char *and_this;' "$end"
 changed GREEN 7 's/ZKR_TWO = 2/&, ZKR_THREE = 3/' "$end"
 # shellcheck disable=SC2016 # the last line, for sed
 changed GREEN 7 '$a ZKR_API int zkr_a_more(zkr_a *a);' "$end"
-# What may not.
+# Changes that are not permitted.
 changed RED 7 's/zkr_a_wait(zkr_a \*a, long/zkr_a_wait(zkr_a *a, int/' 'function_zkr_a_wait'
 changed RED 7 's/^ZKR_API int zkr_a_wait/ZKR_API long zkr_a_wait/' 'function_zkr_a_wait'
 changed RED 7 '/zkr_a_wait/d' 'function_zkr_a_wait'
@@ -77,7 +77,7 @@ changed RED 7 's/int state, void/long state, void/' 'zkr_a_fn'
 changed RED 7 's/ZKR_TWO = 2/ZKR_TWO = 3/' 'enum zkr_states'
 changed RED 7 's/,$//; /ZKR_TWO = 2/d' 'enum zkr_states'
 changed RED 7 '/^enum/,/^}/d' 'constants_zkr_states'
-# Unless the library gets another name.
+# They are permitted if the library gets another name.
 changed GREEN 8 '/zkr_a_wait/d' 'new interface'
 
 echo "$cases changes"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_circles.sh NM DIRECTORY...: no file uses another one that uses it, directly or by others. Each directory holds
-# the object files of one program or library. tsort prints the files of a circle.
+# check_circles.sh NM DIRECTORY...: checks that no file uses another file that uses it, directly or indirectly. Each
+# directory holds the object files of one program or library. tsort prints the files of a circle.
 set -eu
 nm=$1
 shift
@@ -13,7 +13,7 @@ for dir; do
         echo "check_circles: there are no object files in $dir"
         exit 1
     }
-    # A line for each symbol that a file uses and another one defines: the two files.
+    # For each symbol that one file uses and another defines, one line with the two files.
     # shellcheck disable=SC2086 # a list of plain words
     "$nm" -A -g $objects | awk -v dir="$dir/" '
         { name = $1; sub(/:.*/, "", name); name = substr(name, length(dir) + 1); sub(/\.o$/, "", name) }

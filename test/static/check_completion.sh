@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_completion.sh bash|zsh|fish ZKR FOLDER: with the completion in FOLDER, this shell offers the options in the --help of zkr,
-# for each subcommand and for all of them (''), and the words that the cases below expect of every shell.
+# check_completion.sh bash|zsh|fish ZKR FOLDER: checks that, with the completion in FOLDER, this shell offers the
+# options in the --help of zkr, for each subcommand and for all of them (''), and the words that the cases below expect
+# of every shell.
 set -euo pipefail
 shell=$1 zkr=$2 folder=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +13,7 @@ trap 'rm -rf "$tmp"' EXIT
 . "$here/options.sh"
 failed=0
 
-# Nothing of the user's.
+# Ignore the user's settings.
 export HOME=$tmp XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/data LC_ALL=C
 mkdir "$tmp/bin" "$tmp/config" "$tmp/data"
 : >"$tmp/bin/zkt-tool"
@@ -24,7 +25,7 @@ ask() { # from lines
     PATH=$tmp/bin:$PATH "$shell" "$here/completion/ask.$shell" "$folder"
 }
 
-# zkr once takes the options of zkr lock for exclusive locks.
+# zkr once accepts the options of zkr lock for exclusive locks.
 expected() { # SUBCOMMAND
     helped ''
     helped "$1"
@@ -70,7 +71,7 @@ zkr ls /p --js =
 zkr revoke /p --fo =
 CASES
 
-# A case that ends before the word has a blank there.
+# In a case that ends before the word, a blank stands for the word.
 sed -E -e 's/ *=.*//' -e 's/^zkr$|--acl$/& /' "$tmp/cases" | ask >"$tmp/answers"
 sed -E 's/.* = ?|.* =$//' "$tmp/cases" >"$tmp/wanted"
 sed 's/ *=.*//' "$tmp/cases" >"$tmp/lines"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_docs.sh ROOT: every public function has its contract right above it, with each part
-# of the template that a caller needs. Every prototype is marked ZKR_API.
+# check_docs.sh ROOT: checks that every public function has its contract right above it, with each part of the template
+# that a caller needs, and that every prototype is marked ZKR_API.
 set -eu
 cd "$1"
 
@@ -28,7 +28,7 @@ function check(    n, i, parts) {
 
 FNR == 1 { doc = ""; inside = 0 }
 
-# A /** */ comment; a /**< one belongs to a member.
+# A /** */ comment. A /**< comment belongs to a member.
 inside {
     doc = doc "\n" $0
     if (/\*\//)

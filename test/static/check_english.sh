@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_english.sh ROOT: no text uses a construction that readers have to read twice. Texts are those that users and
-# maintainers read: Markdown, manual pages, headers, messages, and comments, but not the tests.
+# check_english.sh ROOT: checks that no text uses a construction that readers have to read twice. The texts are those
+# for users and maintainers: Markdown, manual pages, headers, messages, and comments, except those of the tests.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
@@ -15,7 +15,7 @@ bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" |
         start = "(^|[.:;!?)] |/[*][*]? |^ *[*#] |// )"
         first = start "(Who|Whoever|What is|What was|Those|So does|So do|The same goes)([ ,]|$)"
         inside = "(^|[^a-z])(is told|are told|is asked|are asked|by hand|who waits)([^a-z]|$)"
-        # Sentences in which the words are the natural ones: a part of each.
+        # Parts of sentences in which the words are natural.
         allowed["who holds a lock and who waits"]
         allowed["who holds a lock, and who waits"]
         allowed["who holds the lock at PATH (position 1) and who waits"]

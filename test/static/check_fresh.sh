@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_fresh.sh ROOT: what ./run fresh does around the bare root, with stand-ins for what
-# makes a root, enters it, or would be a container; in a tree of its scripts and little else.
+# check_fresh.sh ROOT: tests the actions of ./run fresh outside the bare root. Stand-ins replace the programs that
+# create a root, enter it, or run a container. The tree contains the scripts of ./run and little else.
 set -eu
 root=$1
 tmp=$(mktemp -d)
@@ -18,13 +18,13 @@ mkdir -p "$tree/lib" "$tree/.git" "$tree/build/plain" "$tree/build-other"
 touch "$tree/lib/ours.c" "$tree/lib/new.c" "$tree/lib/ours.o" "$tree/.git/HEAD" \
     "$tree/build/plain/made.c" "$tree/build-other/made.c"
 
-stub() { # NAME TEXT: a program on the machine
+stub() { # NAME TEXT: creates a program on the machine
     printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
     chmod +x "$tmp/bin/$1"
 }
 
-# machine UID: of the user of that number, with a Docker engine, without git and sudo. In the
-# root ./run does what is in $tmp/inside.
+# machine UID: simulates a user with that number, and a Docker engine, without git and sudo. In the root, ./run executes
+# $tmp/inside.
 machine() {
     rm -rf "${tmp:?}/bin"
     mkdir -p "$tmp/bin" "$tmp/room"
@@ -59,14 +59,14 @@ machine() {
     echo 'exit 0' >"$tmp/inside"
 }
 
-start() { # ARGUMENT...: in the background
+start() { # ARGUMENT...: starts ./run in the background
     words="run $*"
     : >"$tmp/out"
     env -i PATH="$tmp/bin" HOME="$tmp" TMPDIR="$tmp/room" \
         "$tmp/bin/bash" "$tree/run" "$@" >>"$tmp/out" 2>&1 &
 }
 
-ends() { # STATUS: it ends like this, and leaves neither a root nor a container
+ends() { # STATUS: checks that ./run ends with this status, and leaves neither a root nor a container
     status=0
     wait $! || status=$?
     [ "$status" -eq "$1" ] || complain "status $status, not $1"
@@ -89,7 +89,7 @@ complain() { # WORDS
     failed=1
 }
 
-has() { # WORDS...: each on a line of its own, in this order
+has() { # WORDS...: checks for lines with these words, in this order
     from=1
     for line; do
         at=$(tail -n "+$from" "$tmp/out" | grep -n -m 1 -e "$line" | cut -d : -f 1)
@@ -105,7 +105,7 @@ hasnt() { # WORDS
     ! grep -q -e "$1" "$tmp/out" || complain "says: $1"
 }
 
-# What it does not know it refuses, before it does anything.
+# Unknown arguments are refused before any action.
 machine 0
 for arguments in cluster 'demo test' 'test -R x' '--chroot cluster' --docker --release '--release sid test'; do
     # shellcheck disable=SC2086 # words
@@ -114,7 +114,7 @@ for arguments in cluster 'demo test' 'test -R x' '--chroot cluster' --docker --r
     hasnt 'did:'
 done
 
-# Only root makes a root.
+# Only root can create a root.
 machine 1000
 says 69 fresh
 has 'not root and no sudo'
@@ -123,8 +123,8 @@ stub sudo 'echo "did: sudo"; exec "$@"'
 says 0 fresh demo
 has 'did: sudo' 'did: debootstrap'
 
-# In a container where an engine answers, one for each command; else, or when that is wanted,
-# in a root that is changed to, with mounts that nobody else sees.
+# If a Docker engine answers, each command gets its own container. Otherwise, or on request, it runs in a chroot, with
+# its own mounts.
 machine 0
 says 0 fresh
 has 'did: debootstrap .* bookworm .* http://archive/.* by http://proxy$' 'did: docker import' \
@@ -140,7 +140,7 @@ says 0 fresh demo
 has 'did: unshare' 'ran to its end.*demo$'
 hasnt 'test$'
 
-# Packages are built in one root and tried in the next, which has them and nothing that building them took.
+# Packages are built in one root and tried in the next. The next root has the packages, but none of the build tools.
 for how in '' --chroot; do
     machine 0
     [ -z "$how" ] || echo 'mkdir -p zkrecipes/build/package && : >zkrecipes/build/package/made.deb
@@ -164,23 +164,23 @@ machine 0
 says 0 fresh install
 has 'did: docker run .*readme.sh --here$' 'ran to its end.*readme.sh --here$'
 
-# Apt in the root reaches the archive as outside.
+# Apt in the root uses the same archive as apt outside.
 has 'source: deb http://archive/ bookworm main$' 'option: Acquire::http::Proxy "http://proxy";'
 
-# The tree without git: all but what a build made.
+# Without git, the tree is copied except the products of a build.
 has 'there: zkrecipes/run$'
 has 'there: zkrecipes/lib/new.c$'
 has 'there: zkrecipes/lib/ours.o$'
 hasnt 'there:.*made.c'
 hasnt 'there:.*HEAD'
-# With git: also what is not committed; nothing that is ignored or deleted.
+# With git, files that are not committed are copied, too, but no ignored or deleted files.
 machine 0
 stub git "case \$1 in ls-files) printf 'run\\nlib/ours.c\\nlib/new.c\\nlib/gone.c\\n' ;; esac"
 says 0 fresh demo
 has 'there: zkrecipes/lib/new.c$'
 hasnt 'there:.*ours.o'
 
-# Of a command that fails the logs are kept; the other one has its turn.
+# The logs of a failed command are kept. The other command still runs.
 for how in '' --chroot; do
     machine 0
     echo 'mkdir -p zkrecipes/build/log; : >zkrecipes/build/log/gcc; echo words; exit 3' \
@@ -196,20 +196,20 @@ machine 0
 says 0 fresh
 [ ! -e "$tree/build/fresh/demo" ] || complain 'keeps the logs of a run that did not fail'
 
-# So does one that leaves something out.
+# A command that skips a test fails, too.
 machine 0
 echo 'echo " 92 - interop.peer (Skipped)"' >"$tmp/inside"
 says 1 fresh test
 has 'nothing may be left out' 'FAILED, .*test$'
 
-# Without a root there is no go.
+# Without a root, nothing runs.
 machine 0
 stub debootstrap 'echo "E: no archive"; exit 1'
 says 69 fresh
 has 'E: no archive'
 hasnt 'did: docker run'
 
-await() { # COMMAND...: until it holds; false when it does not within half a minute
+await() { # COMMAND...: waits until it succeeds; returns false after half a minute
     for _ in $(seq 300); do
         ! "$@" || return 0
         sleep 0.1
@@ -221,7 +221,7 @@ gone() {
     ! kill -0 "$(cat "$tmp/pid")" 2>/dev/null
 }
 
-# A signal ends it, and what it started, at once.
+# A signal ends the script and its processes at once.
 for how in '' --chroot; do
     machine 0
     echo "echo \$\$ >'$tmp/pid'; echo inside; exec sleep 100" >"$tmp/inside"

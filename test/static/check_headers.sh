@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_headers.sh ROOT LANGUAGE STANDARD COMPILER [ARG...]: each public header compiles
-# alone, and twice in a row; all but guard.h do so on a machine that has no zookeeper.h. Those called .hpp are for C++.
+# check_headers.sh ROOT LANGUAGE STANDARD COMPILER [ARG...]: checks that each public header compiles alone, and twice in
+# a row. All headers except guard.h must also compile on a machine without zookeeper.h. Headers named .hpp are for C++.
 set -eu
 root=$1 language=$2 standard=$3
 shift 3
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# In front of the real ones, for all but guard.h.
+# These precede the real headers, except for guard.h.
 mkdir -p "$tmp/without/zookeeper" "$tmp/with"
 for name in zookeeper.h zookeeper.jute.h proto.h recordio.h zookeeper_version.h; do
     echo '#error "this machine has no zookeeper.h"' >"$tmp/without/zookeeper/$name"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_ilp32.sh ROOT NM COMPILER [ARG...]: each file of the library and of zkr compiles where pointers, size_t
-# and time_t have 32 bits, and needs no libatomic there. Nothing is linked, so the headers of the 64-bit system will do;
-# the one file that they lack is made here.
+# check_ilp32.sh ROOT NM COMPILER [ARG...]: checks that each file of the library and of zkr compiles with 32-bit
+# pointers, size_t and time_t, and needs no libatomic then. Nothing is linked, so the headers of the 64-bit system
+# suffice. The script creates the one file that they lack.
 set -eu
 root=$1 nm=$2
 shift 2

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_layers.sh ROOT: who may include whom. Floors, bottom to top: base; guardian, nearby and session; queue,
-# look, recipes. lib/testing stands beside them: it uses the library as anybody would, and nobody in lib/ uses it.
-# A line is printed for each include that breaks a rule.
+# check_layers.sh ROOT: checks which files may include which. Floors, bottom to top: base; guardian, nearby and session;
+# queue, look, recipes. lib/testing is beside them: it uses the library as an application would, and no file in lib/
+# uses it. Prints a line for each include that breaks a rule.
 set -eu
 cd "$1"
 
@@ -19,7 +19,7 @@ function bad(why) {
     failed = 1
 }
 
-# The recipe that a file belongs to: mutex.c and mutex_robust.c to mutex, which has a public header.
+# Returns the recipe of a file: mutex.c and mutex_robust.c belong to mutex, which has a public header.
 function recipe(path,    name, line) {
     sub(/.*\//, "", path)
     sub(/\.[ch]$/, "", path)
@@ -34,7 +34,7 @@ function recipe(path,    name, line) {
     return path
 }
 
-# Headers of ours, <zkr/...>: lower floors do not see those of the recipes.
+# Public headers, <zkr/...>: lower floors must not include those of the recipes.
 function check_public(floor, name) {
     if (name ~ /^zkr\/test[a-z_]*\.h$/ && floor != "testing")
         bad("testing stands alone")
@@ -112,9 +112,9 @@ function check(kind, name,    floor) {
 }
 
 BEGIN {
-    # What recipes are made of; these see no recipe themselves.
+    # Parts of recipes. They must not include recipes.
     shared["recipe"]; shared["reentrant"]; shared["ticket"]
-    made_of["rwlock"] = "mutex" # its two sides are objects of that
+    made_of["rwlock"] = "mutex" # its two sides are mutexes
     level["base"] = 1; level["session"] = level["guardian"] = level["nearby"] = 2; level["queue"] = 3; level["look"] = 4; level["recipes"] = 5
     level["testing"] = 6
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_options.sh ROOT ZKR: the options that zkr takes, those in its --help and in zkr.1 are the same, for each subcommand
-# and for all of them (''). check_completion.sh compares --help with the completions.
+# check_options.sh ROOT ZKR: checks that the options that zkr accepts, those in its --help and those in zkr.1 are the
+# same, for each subcommand and for all of them (''). check_completion.sh compares --help with the completions.
 set -euo pipefail
 root=$1 zkr=$2
 cd "$root/tools/zkr"
@@ -12,14 +12,15 @@ trap 'rm -rf "$tmp"' EXIT
 . "$root/test/static/options.sh"
 failed=0
 
-# The rows of options, but for what is refused; those of all settings have a variable in front.
+# Prints the options in the tables of options, except options that are refused. The rows of global settings begin with a
+# variable.
 taken() { # FILE
     sed -n '/struct option_row rows/,/OPTIONS_END/p; /struct setting_name setting_names/,/};/p' "$1" |
         sed -nE "s/.*\{(\"ZKR_[A-Z_]+\", )?(\"([a-z-]+)\"|NULL), ('([A-Za-z])'|0),(.*)/--\3 -\5 \6/p" |
         grep -v '^--[a-z-]* -[A-Za-z]*  NULL' | grep -oE '^--[a-z-]+ |-[A-Za-z] ' | sed 's/^/ /' | options
 }
 
-# The lines under .TP.
+# Prints the options in the lines after .TP.
 in_page() { # SECTION
     awk -v section="$1" '/^\.SH/ { in_it = $0 == ".SH " section }
         in_it && heading && /^\.B/ { print }
@@ -27,7 +28,7 @@ in_page() { # SECTION
         options
 }
 
-same() { # SUBCOMMAND WHAT: as $tmp/taken
+same() { # SUBCOMMAND WHAT: compares standard input with $tmp/taken
     diff -u --label "zkr $1: taken" --label "zkr $1: $2" "$tmp/taken" - || failed=1
 }
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_pointers.sh ROOT: each file that a text names exists, and so does each test that a README names. Texts are
-# Markdown, manual pages, and the comments of sources, scripts and build files. A name may leave out its first folders,
-# and have NAME or * for a part. A path in lib/ or include/ exists, also that of a folder, and in the code of scripts, too.
+# check_pointers.sh ROOT: checks that each file that a text names exists, and each test that a README names. Texts are
+# Markdown, manual pages, and the comments of sources, scripts and build files. A name may omit its first folders, and
+# contain NAME or * for a part. A path in lib/ or include/ must exist even if it is a folder, and even in the code of
+# scripts.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
@@ -11,7 +12,7 @@ cd "$1"
 # shellcheck disable=SC2016 # the dollars are for perl
 bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" | perl -we '
     use strict;
-    # Those of ZooKeeper, and what the reader has or makes.
+    # Files of ZooKeeper, and files that the reader has or creates.
     my %known = map { $_ => 1 } qw(zookeeper.c zookeeper.h zookeeper_version.h app.c bench.json);
     chomp(my @files = <STDIN>);
     my ($failed, $tests, %folders, %path) = (0, "");
@@ -30,7 +31,7 @@ bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" | perl -we '
         return <$in> // "";
     }
 
-    # Comments stay, and the ends of all lines.
+    # Keeps the comments, and the ends of all lines.
     sub comments_of_c {
         my ($text) = @_;
         my $comment = qr,/\*.*?\*/|//[^\n]*,s;

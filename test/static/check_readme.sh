@@ -21,7 +21,7 @@ bad() {
     failed=1
 }
 
-# Each block is $tmp/PAGE:LINE.LANGUAGE, with % for / in the name of the page.
+# Writes each block to $tmp/PAGE:LINE.LANGUAGE, with % for / in the name of the page.
 awk -v dir="$tmp" '
     /^ *```/ && !file {
         sub(/^ *```/, "")
@@ -34,7 +34,7 @@ awk -v dir="$tmp" '
     /^ *```$/ { close(file); file = ""; next }
     file { print >file }' README.md docs/*.md
 
-# holds FILE BLOCK: it has the lines of the block in a row, whatever their indentation.
+# holds FILE BLOCK: tests whether the file has the lines of the block in a row, ignoring indentation.
 holds() {
     awk 'function bare(line) { gsub(/^[ \t]+|[ \t]+$/, "", line); return line "\n" }
         FNR == NR { block = block bare($0); next }
@@ -42,7 +42,7 @@ holds() {
         END { exit index("\n" all, "\n" block) == 0 }' "$2" "$1"
 }
 
-# in_one_of BLOCK FILE...
+# in_one_of BLOCK FILE...: tests whether one of the files contains the block.
 in_one_of() {
     block=$1
     shift
@@ -93,7 +93,7 @@ while read -r page name; do
     [ -e "$name" ] || bad "$page: $name does not exist"
 done <"$tmp/names"
 
-# has_heading FILE ANCHOR: as GitHub names the anchors of headings.
+# has_heading FILE ANCHOR: tests for a heading by its anchor on GitHub.
 has_heading() {
     sed -n 's/^##* //p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g' | grep -qxF "$2"
 }
@@ -122,7 +122,7 @@ while IFS= read -r name; do
         bad "test/sim/kept_seeds.txt: $name has no line '# found search: ' in test/mutants"
 done <"$tmp/kept"
 
-# Names of that guide are below lib/, those without a folder in any of its floors.
+# Names in that guide are paths below lib/. A name without a folder may be in any floor.
 awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' lib/README.md |
     grep -E '^([a-z]+/)?[a-z_]+\.[ch]$' | LC_ALL=C sort -u >"$tmp/inside" || true
 while IFS= read -r name; do

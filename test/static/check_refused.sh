@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_refused.sh ROOT: each public function that takes an object has a row in the table of
-# test/recipes/test_refused.c. One whose header says "Blocks: yes" has a row that says BLOCKS. Functions of testing.h and
-# test_*.h are no part of the library.
+# check_refused.sh ROOT: checks that each public function that takes an object has a row in the table of
+# test/recipes/test_refused.c. A function whose header says "Blocks: yes" needs a row with BLOCKS. Functions of
+# testing.h and test_*.h are not part of the library.
 set -eu
 
 table=$1/test/recipes/test_refused.c

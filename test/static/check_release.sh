@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_release.sh ROOT: the version and the day of the last release are the same wherever they stand; a version under
-# way has no day yet.
+# check_release.sh ROOT: checks that the version and the date of the last release are the same in all places. A version
+# in development has no date yet.
 set -eu
 cd "$1"
 failed=0

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_run.sh ROOT: what ./run does about missing packages, and in which order it does things, with stand-ins for the
-# package tools, for sudo, for who we are and for what builds and tests, in a tree of its scripts and little else, as
-# out of a tarball: there is no git. Nothing is installed, nothing is built.
+# check_run.sh ROOT: tests how ./run handles missing packages, and the order of its actions. Stand-ins replace the
+# package tools, sudo, id, and the programs that build and test. The tree contains the scripts of ./run and little else,
+# without git, as from a tarball. Nothing is installed or built.
 set -eu
 root=$1
 tmp=$(mktemp -d)
@@ -24,18 +24,18 @@ mkdir -p "$tree/build/plain/test"
 printf '#!/bin/sh\necho "did: proof_claims $*"\n' >"$tree/build/plain/test/proof_claims"
 chmod +x "$tree/build/plain/test/proof_claims"
 
-stub() { # NAME TEXT: a program on the machine
+stub() { # NAME TEXT: creates a program on the machine
     rm -f "$tmp/bin/$1" # a link to the program of this system
     printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
     chmod +x "$tmp/bin/$1"
 }
 
-# What each machine has.
+# The programs of each machine.
 mkdir "$tmp/bin"
 for tool in bash cat cut dirname env find grep head mkdir nproc paste readlink rm sed seq sh sort tail tee tr uname xargs; do
     ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
 done
-# The real one has more to say, and dies when nobody reads on.
+# The real apt-cache prints more, and dies if its reader exits early.
 stub apt-cache 'printf "x:\n  Candidate: 1.0\n"; exec seq 100000'
 stub apt-get "echo \"did: apt-get \$*\"
     for name; do case \$name in [!-]*) : >'$tmp/installed/'\$name ;; esac; done"
@@ -51,8 +51,8 @@ stub ctest 'echo "did: ctest $*"; case "$*" in
     esac'
 mv "$tmp/bin" "$tmp/each"
 
-# machine UID PACKAGE...: of the user of that number; without these packages. All that is done
-# to it is written, as "did: ...", among what ./run says.
+# machine UID PACKAGE...: simulates a user with that number, without these packages. Each action on the machine is
+# printed as "did: ..." in the output of ./run.
 machine() {
     rm -rf "${tmp:?}/bin" "${tmp:?}/installed"
     mkdir "$tmp/installed"
@@ -64,7 +64,7 @@ machine() {
         printf installed"
 }
 
-says() { # STATUS ARGUMENT...: ./run ends like this; its words are in $tmp/out
+says() { # STATUS ARGUMENT...: checks that ./run ends with this status; its output is in $tmp/out
     wanted=$1
     shift
     words="run $*"
@@ -75,7 +75,7 @@ says() { # STATUS ARGUMENT...: ./run ends like this; its words are in $tmp/out
 
 # shellcheck disable=SC1091 # of the system
 here=$(. /etc/os-release && echo "${VERSION_CODENAME:-another system}")
-tools_of() { # RELEASE: whose tools count
+tools_of() { # RELEASE: makes the tools of this release the expected ones
     sed -i "s/^release=.*/release='$1'/" "$tree/tools/lint.sh"
 }
 
@@ -85,7 +85,7 @@ complain() { # WORDS
     failed=1
 }
 
-has() { # WORDS...: each on a line of its own, in this order
+has() { # WORDS...: checks for lines with these words, in this order
     from=1
     for line; do
         at=$(tail -n "+$from" "$tmp/out" | grep -n -m 1 -e "$line" | cut -d : -f 1)
@@ -103,7 +103,7 @@ hasnt() { # WORDS
 
 # ---- packages -----------------------------------------------------------------------
 
-# With all there is to be had, nobody touches apt, and no sudo is needed.
+# If all packages are installed, apt is not called, and sudo is not needed.
 machine 1000
 rm "$tmp/bin/sudo"
 says 0 build
@@ -111,13 +111,13 @@ hasnt 'apt-get'
 hasnt 'installing'
 has 'did: cmake --preset release'
 
-# It says first what it installs; then, when not root, it does so with sudo.
+# The script reports what it will install. Then it installs, with sudo if it is not root.
 machine 1000 ninja-build uthash-dev
 says 0 build
 has 'installing packages: ninja-build uthash-dev$' 'did: sudo' 'did: apt-get .*update' \
     'did: sudo' 'did: apt-get .*install .*ninja-build uthash-dev$' 'did: cmake'
 
-# Root needs no sudo. With neither, it names the packages and ends, whatever the verb.
+# Root needs no sudo. A user without sudo gets the names of the packages and an error, whatever the verb.
 machine 0 cmake
 says 0 build
 hasnt 'sudo'
@@ -130,7 +130,7 @@ for verb in build demo bench check lint test ci fuzz package docs; do
     hasnt 'did:'
 done
 
-# It waits for another apt-get, and only for that.
+# The script waits for another apt-get, but for no other problem.
 machine 0 cmake
 stub sleep "echo 'did: sleep'; : >'$tmp/installed/slept'"
 stub apt-get "echo \"did: apt-get \$*\"
@@ -147,26 +147,26 @@ says 69 build
 hasnt 'did: sleep'
 has 'not signed' 'update failed'
 
-# Packages that cannot be had are named.
+# The script names packages that cannot be installed.
 machine 0 cmake
 stub apt-get 'case "$*" in *install*) exit 100 ;; esac'
 says 69 build
 has 'could not install: cmake$'
 
-# The run-time libraries of clang's sanitizers are those of the clang at hand.
+# The run-time libraries of clang's sanitizers match the installed clang.
 machine 0 libclang-rt-18-dev
 stub clang 'case "$*" in -dumpversion) echo 18.1.3 ;; *) exit 1 ;; esac'
 says 0 fuzz --seconds 1
 has 'installing packages: libclang-rt-18-dev$' 'clang 18: warnings are no errors' 'cmake --preset fuzz .*WERROR=OFF'
 
-# A peer of the benchmark that cannot be had does not keep others from being measured.
+# If apt does not offer the packages of one peer of the benchmark, the other peers are still measured.
 machine 0 redis-tools python3-kazoo
 stub apt-cache "case \$2 in redis-tools) set -- '(none)' ;; *) set -- 1.0 ;; esac
     printf 'x:\n  Candidate: %s\n' \"\$1\""
 says 0 bench --quick
 has 'installing packages: python3-kazoo$' 'not to be had: redis-tools libhiredis-dev' 'did: bench --quick$'
 
-# On another system it takes what it needs for granted.
+# On another system, the script assumes that all programs exist.
 machine 1000
 rm "$tmp/bin/dpkg-query" "$tmp/bin/apt-get" "$tmp/bin/apt-cache" "$tmp/bin/sudo"
 says 0 build
@@ -229,13 +229,14 @@ says 0 lint
 has 'did: clang-format-14 .* lib/ours.c$'
 hasnt 'gone.c'
 
-# What formats and warns is of one version; where that cannot be had it is left out, and said.
+# The formatter and the linter must have a fixed version. If apt does not offer that version, they are not run, which is
+# reported.
 machine 0 clang-tidy-14
 rm "$tmp/bin/clang-tidy-14"
 says 0 lint
 has 'installing packages: clang-tidy-14$' 'not run: clang-tidy;'
 
-# When one fails the others come to their end, what needs it does not begin, and what it said is repeated.
+# If a stage fails, the others finish, stages that need it do not begin, and its output is repeated.
 machine 0
 printf '"%s/lib/ours.c"\n' "$tree" >"$tree/build/plain/compile_commands.json"
 tools_of "$here"
@@ -252,7 +253,7 @@ has 'FAILED: build with clang, address' 'begins: tests, thread' 'tests, address$
     '==> FAILED: address-build; '
 hasnt 'begins: tests, address'
 
-# With -R no more is built and run than it takes, and what matches nothing is an error.
+# With -R, only the necessary targets are built and run. A pattern without a match is an error.
 machine 0
 says 0 ci -R some
 has 'did: cmake --build build/plain .*--target with_server chaos judge test_unit_path$' 'did: ctest .*-R some' \
@@ -262,7 +263,7 @@ stub ctest ''
 says 66 ci -R none
 has 'no test is called like none'
 
-# Each change is checked with what it concerns; a lint that fails hides no test.
+# Each change gets the checks that concern it. A failed lint does not keep tests from running.
 machine 0
 tools_of "$here"
 stub git "case \"\$*\" in

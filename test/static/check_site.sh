@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_site.sh ROOT BUILD: the manual as HTML can be made, tidy finds no fault in any page, each link inside it leads
-# to something, and the index leads to every page.
+# check_site.sh ROOT BUILD: checks that the HTML manual can be generated, that tidy finds no fault in any page, that
+# each internal link leads to a target, and that the index leads to every page.
 set -eu
 cd "$1"
 tmp=$(mktemp -d)

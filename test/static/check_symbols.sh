@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_symbols.sh ROOT LIBRARY [NM] [SYMBOLS]: the shared library exports exactly the names that the
-# public headers mark ZKR_API, and none that ZooKeeper's own C recipes export. So does SYMBOLS, the list of
-# the Debian package, in which each name has the version that brought it. When LIBRARY is libzkrecipes-testing.a,
-# they are those of zkr/testing.h; its other names begin with zkr__test_.
+# check_symbols.sh ROOT LIBRARY [NM] [SYMBOLS]: checks that the shared library exports exactly the names that the public
+# headers mark ZKR_API, and none that ZooKeeper's own C recipes export. SYMBOLS, the list of the Debian package, must
+# have the same names, each with the version that introduced it. If LIBRARY is libzkrecipes-testing.a, the names are
+# those of zkr/testing.h, and its other names begin with zkr__test_.
 set -eu
 root=$1 library=$2 nm=${3:-nm} symbols=${4-}
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_words.sh ROOT: each file names its licence near its top; each source file ends with a newline; no line of one
-# ends in white space.
+# check_words.sh ROOT: checks that each file names its licence near its top, that each source file ends with a newline,
+# and that no line ends in white space.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
-# Source files by name or place; what a build left behind is none of our business.
+# Lists source files by name or place. The products of a build are ignored.
 list() {
     find . \( -name .git -o -name 'build*' -o -name .cache \) -prune -o -type f \( \
         -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.cmake' -o -name '*.in' \
@@ -41,7 +41,8 @@ printf '%s\n' "$files" | tr '\n' '\0' | xargs -0 awk '
         exit failed
     }' || failed=1
 
-# All there is, also what is no source: everything can be copied alone. The licence itself needs no such line.
+# Checks all files, including those that are not sources, because each may be copied alone. The licence itself needs no
+# such line.
 bash -c '. "$1/../../tools/files.sh" && files "*"' bash "$here" | grep -vxE "LICENSE|debian/(changelog|source/format)|test/(history|kubernetes)/go.sum" | tr '\n' '\0' | xargs -0 awk '
     FNR > 10 { nextfile }
     /SPDX-License-Identifier: Apache-2\.0/ { named[FILENAME] = 1 }

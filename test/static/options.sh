@@ -3,7 +3,8 @@
 #
 # Sourced by checks of the options of $zkr.
 
-# As they stand in a line of options, one a line; -h and -V are everywhere, and so is --verbose.
+# Prints the options in standard input, one per line. -h, -V and --verbose are omitted, because each subcommand has
+# them.
 options() {
     grep -oE -- '(^|[ ,"])--?[A-Za-z][a-z-]*' | sed 's/^[ ,"]*//' |
         grep -vxE -- '--(help|version|verbose)|-[hVv]' | LC_ALL=C sort -u

@@ -11,10 +11,10 @@ trap 'rm -rf "$tmp"' EXIT
 
 spdx='/* SPDX-License-Identifier: Apache-2.0 */'
 tree=$tmp/good
-: >"$tmp/cases" # a line a case; files, because good and bad run in subshells of pipes
+: >"$tmp/cases" # one line per case, in files, because good and bad run in subshells of pipes
 : >"$tmp/failures"
 
-put() { # FILE: standard input becomes the file, in the tree at hand
+put() { # FILE: writes standard input to the file, in the current tree
     mkdir -p "$tree/$(dirname "$1")"
     cat >"$tree/$1"
 }
@@ -44,7 +44,7 @@ good() {
     fi
 }
 
-bad() { # FILE WORDS: with the file replaced by standard input the check must say WORDS
+bad() { # FILE WORDS: checks that, with standard input as this file, the check prints WORDS
     rm -rf "$tmp/bad"
     cp -R "$tmp/good" "$tmp/bad"
     tree=$tmp/bad
@@ -114,7 +114,7 @@ layers() {
     bad_include bench/cycle.c '"../lib/base/clock.h"' 'no relative'
 }
 
-contract() { # WITHOUT: the template without one of its parts
+contract() { # WITHOUT: prints the template without one of its parts
     printf '%s\n/**\n * Do.\n *\n * Returns ZKR_OK.\n * Blocks: no.\n' "$spdx" | grep -v -e "$1"
     printf ' * Threads: any.\n * Cost: none.\n * Curator: none.\n */\n' | grep -v -e "$1"
     printf 'ZKR_API int zkr_do(int x,\n    int y);\n'

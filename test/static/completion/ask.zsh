@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# ask.zsh FOLDER: as ask.bash, with zsh. Completion needs an editor, and this a terminal: one shell asks another.
+# ask.zsh FOLDER: like ask.bash, with zsh. Completion needs the line editor, which needs a terminal, so one shell drives
+# another.
 zmodload zsh/zpty
 asked=$(mktemp -d)
 trap 'rm -rf "$asked"' EXIT
 cat >$asked/lines
 
-# What is offered goes to $offered, unless a function looks only what would be.
+# Offered words go to $offered, unless a function only tests whether there would be any.
 cat >$asked/.zshrc <<'ZSHRC'
 PS1= asked=$ZDOTDIR
 unsetopt beep
