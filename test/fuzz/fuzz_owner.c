@@ -193,7 +193,7 @@ static void contender_is_said(const json_t *object, const zkr_contender *c)
     FUZZ_TRUE(json_is_integer(token) && json_integer_value(token) == c->fencing_token);
 }
 
-/* Check that @text is one line, valid by RFC 8259, without a repeated member, and that its "path" is @path. Frees
+/* Check that @text is one line, valid by RFC 8259, without a repeated member, and that its "path" is @path. Free
    @text. The caller releases the result with json_decref(). */
 static json_t *read_json(char *text, const char *path)
 {

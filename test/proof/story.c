@@ -15,8 +15,8 @@ static bool is_write(const struct zkp_message *m)
 
 /* --- moves: the connection --- */
 
-/* Returns whether nothing has happened to this session or to the one before, which is like it. Then the move is made
-   only for that one. */
+/* Returns whether nothing has happened to this session or to the one before, which is like it. A move is then made
+   only for the earlier one. */
 static bool is_twin(unsigned session)
 {
     bool alike = session > 0 && zkp_story->alike &&

@@ -223,6 +223,6 @@ ZKT_CASE(a_request_that_waits_is_nudged_soon)
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
     assert_int_equal(pthread_join(thread, NULL), 0);
     zkt_proxy_on_request(proxy, NULL, NULL);
-    /* Each is twice as patient as the one before. */
+    /* Each nudge waits twice as long as the one before. */
     assert_true(atomic_load(&nudges) < 10);
 }

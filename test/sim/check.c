@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conditions that must hold after each step, whatever the threads do. They look at claims, whoever created these: a
- * claim that is held and sure is a hold. A promise of valid_for() to a thread is a hold, too.
+ * The conditions that must hold after each step, whatever the threads do. They look at claims, whichever thread created
+ * them: a claim that is held and sure is a hold. A promise of valid_for() to a thread is a hold, too.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ void sim_op_cancel(struct app *a);
 void sim_release_all(struct app *a);
 /* A write under a lock. */
 void sim_op_write(struct app *a);
-/* A list of the contenders, or a wait for a change. */
+/* A list of the contenders, or a wait for a change or for a free lock. */
 void sim_op_look(struct app *a);
 
 /* wishes.c */

@@ -227,7 +227,7 @@ static bool is_out(const zkr_client *c)
     return out;
 }
 
-/* A candidate becomes leader, or is told why not. */
+/* A candidate becomes leader, or gets an error. */
 static void await_leadership(struct process *p)
 {
     int rc = zkr_leader_latch_start(p->latch);

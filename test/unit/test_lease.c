@@ -24,7 +24,7 @@ static struct zkr__lease begun(void)
     return begun_with((struct zkr__lease_terms){0});
 }
 
-/* Take three slow writes from @at on, each as early as a chain allows. Returns when the last one is answered. */
+/* Take three slow writes from @at on, each as early as a chain allows. Returns the time of the last answer. */
 static int64_t chain(struct zkr__lease *l, int64_t at)
 {
     zkr__lease_answered(l, at, at + SLOW);

@@ -134,8 +134,8 @@ ZKT_UNIT_CASE(watchers_may_leave_while_they_are_notified)
     }
 }
 
-/* One watcher ends the watch of another. If the other was not notified yet, it is not notified any more. All others
-   are. */
+/* One watcher ends the watch of another. If the other was not notified yet, it is not notified any more. All other
+   watchers are notified. */
 ZKT_UNIT_CASE(a_watcher_may_take_another_along)
 {
     for (int i = 0; i < SOME * SOME; i++) {
