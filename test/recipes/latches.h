@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of latches share. */
+/* Helpers for the tests of leader latches. */
 #ifndef ZKT_LATCHES_H
 #define ZKT_LATCHES_H
 
@@ -8,13 +8,13 @@
 #include "fixture.h"
 #include "keep.h"
 
-/* What a latch told by its callbacks. */
+/* What the callbacks of a latch have reported. */
 struct zkt_told {
     atomic_int gains, losses, failures, code;
     atomic_int reason;     /* of the last loss */
     _Atomic int64_t token; /* of the last gain */
     _Atomic int64_t lost_at_ms;
-    atomic_int bad; /* out of turn, or of another term than was gained */
+    atomic_int bad; /* callbacks out of order, or for a wrong term */
 };
 
 static inline void end_kept_latch(void *l)
@@ -23,7 +23,7 @@ static inline void end_kept_latch(void *l)
     ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
-/* A latch on the path of the test. @o may be NULL. Kept. */
+/* Create a latch on the path of the test. The latch ends with the case. @o may be NULL. */
 static inline zkr_leader_latch *
 zkt_latch(zkr_client *c, const char *id, const zkr_leader_latch_options *o)
 {
@@ -55,7 +55,7 @@ static inline void zkt_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *
                                   lost->node[0] != '/');
     int64_t token = 0;
     if (zkr_leader_latch_fencing_token(l, &token) == ZKR_OK) {
-        /* Again already, and then in another term; or in the same after a gap. */
+        /* The latch leads again: in a later term, or in the same term after a suspension. */
         atomic_fetch_add(&t->bad, token < lost->fencing_token);
     }
     atomic_store(&t->reason, (int)lost->reason);
@@ -70,7 +70,7 @@ static inline void zkt_on_failed(zkr_leader_latch *l, int code, void *ctx)
     atomic_fetch_add(&t->failures, 1);
 }
 
-/* One that tells @t; @o for more options, may be NULL. */
+/* Create a latch whose callbacks record in @t. @more contains further options and may be NULL. */
 static inline zkr_leader_latch *zkt_telling_latch(zkr_client *c,
                                                   const char *id,
                                                   struct zkt_told *t,
@@ -88,7 +88,7 @@ static inline zkr_leader_latch *zkt_telling_latch(zkr_client *c,
     return zkt_latch(c, id, &o);
 }
 
-/* One that is stopped. */
+/* Destroy a latch that is stopped. */
 static inline void zkt_destroy_latch(zkr_leader_latch *l)
 {
     zkt_unkeep(l);

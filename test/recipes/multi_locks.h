@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of multi-locks share: paths /0, /1 ... below the test's. */
+/* Helpers for the tests of multi-locks, which use the paths /0, /1 ... below the path of the test. */
 #ifndef ZKT_MULTI_LOCKS_H
 #define ZKT_MULTI_LOCKS_H
 
@@ -12,7 +12,7 @@ enum { PATHS_MAX = 100, PATH_ROOM = 200 };
 
 static char path_text[PATHS_MAX][PATH_ROOM];
 
-/* Written once a test: later any thread may ask. */
+/* Write the text once per test. Any thread may call this function after that. */
 static inline const char *path_of(int i)
 {
     if (strncmp(path_text[i], zkt_path(), strlen(zkt_path())) != 0) {
@@ -26,7 +26,7 @@ static inline void end_kept_multi_lock(void *l)
     ZKT_MUST(zkr_multi_lock_destroy(l));
 }
 
-/* Of the paths with these numbers; -1 ends them. Kept. */
+/* Create a multi-lock of the paths with these numbers, which end with -1. The lock ends with the case. */
 static inline zkr_multi_lock *multi_lock_of(zkr_client *c, const int *numbers)
 {
     const char *paths[PATHS_MAX];
@@ -53,7 +53,7 @@ static inline zkr_ticket *ask(zkr_multi_lock *l, int64_t timeout_ms, struct told
     return t;
 }
 
-/* Nodes in the queue of a path; a path that is not there has none. */
+/* Returns the number of nodes in the queue of a path, 0 if the path does not exist. */
 static inline int nodes_at(int i)
 {
     int count = zkt_children_count(zkt_servers(), path_of(i));
@@ -69,7 +69,7 @@ static inline int nodes_of(int count)
     return sum;
 }
 
-/* The node with the highest number, as a path. */
+/* Write the path of the node with the highest sequence number. */
 static inline void last_at(int i, char *path, size_t size)
 {
     zkt_list list;
@@ -93,14 +93,14 @@ static inline void end_multi_lock(zkr_multi_lock *l)
     end_kept_multi_lock(l);
 }
 
-/* Nothing of it is on the server. */
+/* Check that no nodes are left on the server. */
 static inline void expect_nothing_left(zkr_client *c, int count)
 {
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(nodes_of(count), 0);
 }
 
-/* And who comes next has to make the paths anew. */
+/* Delete the paths, too, so that the next test has to create them again. */
 static inline void finish(zkr_client *c, int count)
 {
     expect_nothing_left(c, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A read-write lock on the path of the test, by its two sides. */
+/* Helpers for the tests of read-write locks: a lock on the path of the test, and its two sides. */
 #ifndef ZKT_RWLOCKS_H
 #define ZKT_RWLOCKS_H
 
@@ -18,7 +18,7 @@ static inline void end_kept_rwlock(void *l)
     ZKT_MUST(zkr_rwlock_destroy(l));
 }
 
-/* Kept. */
+/* Create a lock, which ends with the case. */
 static inline struct sides sides_with(zkr_client *c, const zkr_rwlock_options *o)
 {
     struct sides s = {.c = c};
@@ -50,7 +50,7 @@ static inline void end_sides(const struct sides *s)
     end_kept_rwlock(s->l);
 }
 
-/* A writer that reads. */
+/* Acquire the write side, and then the read side. */
 static inline void hold_both(const struct sides *s)
 {
     enum { WAIT_MS = 30000 };

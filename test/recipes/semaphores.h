@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of semaphores share. */
+/* Helpers for the tests of semaphores. */
 #ifndef ZKT_SEMAPHORES_H
 #define ZKT_SEMAPHORES_H
 
@@ -15,7 +15,7 @@ static inline void end_kept_semaphore(void *s)
     ZKT_MUST(zkr_semaphore_destroy(s));
 }
 
-/* Kept. */
+/* Create a semaphore, which ends with the case. */
 static inline zkr_semaphore *
 semaphore_with(zkr_client *c, int64_t max, const zkr_semaphore_options *o)
 {
@@ -30,7 +30,7 @@ static inline zkr_semaphore *semaphore(zkr_client *c, int64_t max)
     return semaphore_with(c, max, NULL);
 }
 
-/* The same with its maximum in a node beside it. */
+/* Returns the path of the node that contains the maximum, beside the semaphore. */
 static inline const char *count_path(void)
 {
     static char path[256];
@@ -119,7 +119,7 @@ static inline zkr_ticket *ask_for(zkr_semaphore *s, int n, struct told *told)
     return t;
 }
 
-/* The highest sequence number at the gate; -1 = nobody is there. */
+/* Returns the highest sequence number in the queue at the gate, or -1 if the queue is empty. */
 static inline long newest_at_gate(void)
 {
     char path[256];
@@ -135,7 +135,10 @@ static inline long newest_at_gate(void)
     return newest;
 }
 
-/* Request, and wait until it stands in the queue at the gate. Others may still be on their way out of it. */
+/*
+ * Request permits, and wait until the request has a node in the queue at the gate. Earlier requests may be leaving the
+ * queue meanwhile.
+ */
 static inline zkr_ticket *queue_for(zkr_semaphore *s, int n, struct told *told)
 {
     long before = newest_at_gate();

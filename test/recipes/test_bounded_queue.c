@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.max_waiters: whoever finds so many waiting does not wait. */
+/* options.max_waiters: an acquire fails if this many contenders already wait. */
 #include <string.h>
 
 #include "actor.h"
@@ -13,7 +13,7 @@ static zkr_mutex *bounded(zkr_client *c)
     return ZKT_MUTEX_WITH(c, .max_waiters = MOST);
 }
 
-/* The holder does not count; a place that becomes free is there for the next who comes. */
+/* The holder does not count as a waiter. A waiter that leaves makes room for the next newcomer. */
 ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
 {
     struct zkt_actor holder, waiters[MOST], late;
@@ -28,8 +28,7 @@ ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
         ZKT_RC(zkr_mutex_acquire(zkt_settled(m[i]), PATIENCE_MS), ZKR_EBUSY);
         assert_non_null(
             strstr(zkr_last_error()->message, "max_waiters 2 is reached at "));
-        ZKT_RC(zkr_mutex_acquire(m[i], 0),
-               ZKR_ETIMEDOUT); /* a try does not wait anyway */
+        ZKT_RC(zkr_mutex_acquire(m[i], 0), ZKR_ETIMEDOUT); /* a try never waits */
     }
     ZKT_MUST(zkt_actor_end(&holder));
     ZKT_MUST(zkt_actor_acquired(&waiters[0]));
@@ -41,7 +40,7 @@ ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
     zkt_actor_is_served(&late);
 }
 
-/* Who waits when its session ends waits on, behind those who came meanwhile. */
+/* A waiter whose session ends queues again behind later waiters, even if the queue is full. */
 ZKT_CASE(who_waited_before_is_not_refused)
 {
     enum { SHORT_MS = 1000 };
@@ -64,7 +63,7 @@ ZKT_CASE(who_waited_before_is_not_refused)
     zkt_actor_is_served(&comes_back);
 }
 
-/* A ticket is told, and nothing is left. */
+/* A ticket reports the same error, and leaves no node. */
 ZKT_CASE(a_ticket_fails_with_the_same)
 {
     struct zkt_actor holder, waiters[MOST];

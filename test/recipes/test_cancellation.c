@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that are canceled or get signals while they are in the library. */
+/* Threads that are canceled, or receive signals, within calls of the library. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,12 +14,12 @@ enum { NOT_YET = 1 };
 
 /* --- waiters --- */
 
-/* A thread that acquires, and then comes to a cancellation point. */
+/* A thread that acquires, and then reaches a cancellation point. */
 struct waiter {
     zkr_mutex *m;
     int64_t timeout_ms;
     pthread_t thread;
-    atomic_int rc; /* NOT_YET until it is back */
+    atomic_int rc; /* NOT_YET until the acquire returns */
 };
 
 static void *wait_for_it(void *arg)
@@ -43,7 +43,7 @@ static void expect_canceled(struct waiter *w)
     assert_true(result == PTHREAD_CANCELED);
 }
 
-/* The lock of a client outlives a canceled waiter, and the waiter its call. */
+/* Canceling a waiting thread neither ends its call nor harms the client's lock. */
 ZKT_CASE(a_canceled_waiter_leaves_the_client_usable)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -61,7 +61,7 @@ ZKT_CASE(a_canceled_waiter_leaves_the_client_usable)
     expect_canceled(&w[0]);
     assert_true(zkt_timed_out(atomic_load(&w[2].rc)));
     assert_true(zkt_timed_out(atomic_load(&w[0].rc)));
-    assert_int_equal(atomic_load(&w[1].rc), NOT_YET); /* it waits on */
+    assert_int_equal(atomic_load(&w[1].rc), NOT_YET); /* still waits */
     ZKT_MUST(zkr_mutex_cancel(m));
     expect_canceled(&w[1]);
     ZKT_RC(atomic_load(&w[1].rc), ZKR_ECANCELED);
@@ -71,7 +71,7 @@ ZKT_CASE(a_canceled_waiter_leaves_the_client_usable)
     assert_int_equal(zkt_nodes(), 0);
 }
 
-/* Canceled as it is granted: it holds when it is back, and releases by its end. */
+/* A thread is canceled around its grant. The acquire returns with the hold, and the end of the thread releases it. */
 ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -88,7 +88,8 @@ ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
             ZKT_MUST(zkr_mutex_release(m));
             pthread_cancel(w.thread);
         }
-        pthread_join(w.thread, NULL); /* canceled, or past its last point */
+        /* Canceled, or past its last cancellation point. */
+        pthread_join(w.thread, NULL);
         ZKT_MUST(atomic_load(&w.rc));
         assert_int_equal(zkt_stats(c).held, 0);
     }
@@ -98,10 +99,10 @@ ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
 
 /* --- every function --- */
 
-/* One life of everything, in one thread. */
+/* A thread that uses every kind of object once, from creation to destruction. */
 struct life {
-    bool cancel;      /* before each call */
-    atomic_int calls; /* that came back */
+    bool cancel;      /* cancel the thread before its first call */
+    atomic_int calls; /* that returned */
     atomic_int failed;
 };
 
@@ -169,7 +170,7 @@ static void *live(void *arg)
     return NULL;
 }
 
-/* A cancellation that is pending waits for the end of each call, and is not forgotten. */
+/* A pending cancellation takes effect after the last call, and interrupts none of the calls. */
 ZKT_CASE(no_call_is_canceled_in_the_middle)
 {
     struct life life[2] = {{.cancel = false}, {.cancel = true}};
@@ -188,7 +189,7 @@ ZKT_CASE(no_call_is_canceled_in_the_middle)
 /* --- signals --- */
 
 static atomic_int handled, inside;
-static int gate[2]; /* the handler stays until a byte comes */
+static int gate[2]; /* the handler returns after a byte arrives */
 
 static void count_signal(int number)
 {
@@ -205,7 +206,7 @@ static void stay_in_handler(int number)
     errno = error;
 }
 
-/* Without SA_RESTART: what a handler interrupts says EINTR. */
+/* Install a handler without SA_RESTART, so that interrupted system calls fail with EINTR. */
 static void handle(void (*handler)(int number))
 {
     struct sigaction action = {.sa_handler = handler};
@@ -213,7 +214,7 @@ static void handle(void (*handler)(int number))
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 }
 
-/* Signals neither end a wait nor leave anything behind. */
+/* Signals neither end a wait nor leave nodes behind. */
 ZKT_CASE(signals_do_not_end_a_wait)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -242,7 +243,7 @@ ZKT_CASE(signals_do_not_end_a_wait)
     assert_int_equal(atomic_load(&w[2].rc), NOT_YET);
     ZKT_MUST(zkr_mutex_release(m));
     for (int i = 1; i < 3; i++) {
-        pthread_join(w[i].thread, NULL); /* its end releases */
+        pthread_join(w[i].thread, NULL); /* the end of the thread releases */
         ZKT_MUST(atomic_load(&w[i].rc));
     }
     handle(SIG_DFL);
@@ -253,8 +254,8 @@ ZKT_CASE(signals_do_not_end_a_wait)
 /* --- zkr_mutex_cancel() --- */
 
 /*
- * Granted, and lost, and canceled before the waiter wakes, which a handler keeps it from: the
- * cancel counts, though the waiter would have to join anew.
+ * The hold is granted, lost and canceled while a signal handler keeps the waiter from running. The cancel counts,
+ * although the waiter would have to queue again.
  */
 ZKT_CASE(a_cancel_between_two_rounds_is_kept)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that asks for what it holds by another object: told so, if it would wait for ever. */
+/* A thread acquires a lock that it already holds through another object: ZKR_EDEADLK if it would wait forever. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static struct objects begin(void)
     return (struct objects){c, sides_of(c), sides_of(c), zkt_mutex(c), zkt_mutex(c)};
 }
 
-/* Whoever holds alone, and whoever wants to. */
+/* The thread holds the first object of a pair, which excludes the second. */
 ZKT_CASE(a_thread_does_not_wait_for_itself)
 {
     struct objects o = begin();
@@ -40,7 +40,7 @@ ZKT_CASE(a_thread_does_not_wait_for_itself)
     }
 }
 
-/* With a limit it waits as ever, and a try says who holds: somebody may depend on it. */
+/* With a time limit, the acquire waits as usual, and a try reports that the lock is held. */
 ZKT_CASE(a_limit_ends_the_wait)
 {
     struct objects o = begin();
@@ -50,7 +50,7 @@ ZKT_CASE(a_limit_ends_the_wait)
     ZKT_MUST(zkr_mutex_release(o.m));
 }
 
-/* Readers, other threads: no deadlock, or not ours to know. */
+/* A thread that reads acquires another read side, or waits for another thread: no error. */
 ZKT_CASE(others_are_waited_for)
 {
     struct objects o = begin();
@@ -66,7 +66,7 @@ ZKT_CASE(others_are_waited_for)
     zkt_actor_is_served(&waiter);
 }
 
-/* What is lost is held no more: the next one may have it, this thread by another object, too. */
+/* A lost hold does not count. The thread acquires the lock through another object. */
 ZKT_CASE(a_lost_hold_is_none)
 {
     struct objects o = begin();
@@ -80,7 +80,7 @@ ZKT_CASE(a_lost_hold_is_none)
     ZKT_RC(zkr_mutex_release(o.m), ZKR_ESESSION);
 }
 
-/* A multi-lock with the path among others; a ticket of nobody's waits. */
+/* A multi-lock whose paths include the held one fails with ZKR_EDEADLK. A ticket waits, because no thread owns it. */
 ZKT_CASE(a_multi_lock_does_not_wait_for_its_thread)
 {
     struct objects o = begin();

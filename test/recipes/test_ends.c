@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects destroyed and clients closed in every order the headers allow, callbacks running or not. */
+/* Objects are destroyed and clients are closed in every order that the headers allow, also while callbacks run. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -57,14 +57,14 @@ static int watch_of_mutex(zkr_client *c, zkr_contenders **out)
     return rc;
 }
 
-/* A list that timed out may be answered when the object that asked is destroyed. */
+/* The answer to a list that timed out may arrive after the destruction of the object that sent the request. */
 ZKT_CASE(a_late_answer_finds_what_it_needs)
 {
     static int (*const asks[])(zkr_client * c, zkr_contenders * *out) = {
         list_of_mutex, list_of_latch, list_of_selector, watch_of_mutex};
     zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     zkr_mutex *last;
-    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS)); /* a child to be read */
+    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS)); /* one child to read */
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = ZKT_CLIENT_WITH(zkt_proxy_host(p), .session_timeout_ms = SESSION_MS,
                                     .connect_timeout_ms = SHORT_MS);
@@ -75,7 +75,10 @@ ZKT_CASE(a_late_answer_finds_what_it_needs)
         assert_null(list);
         zkt_proxy_heal(p);
         last = zkt_mutex(c);
-        /* Behind it; of a try that has little time, a server may say so only later. */
+        /*
+         * Behind this request, the late answers have arrived. A try that has little time left may fail with another
+         * code at first.
+         */
         ZKT_BECOMES(zkr_mutex_acquire(last, 0), ZKR_ETIMEDOUT, PATIENCE_MS);
         zkt_destroy(last);
     }
@@ -84,13 +87,13 @@ ZKT_CASE(a_late_answer_finds_what_it_needs)
 
 /* --- a client that is closed while a callback runs --- */
 
-/* A callback that destroys its object, and then stays. */
+/* A callback that destroys its object, and then does not return. */
 struct stay {
     zkr_client *c;
     zkr_mutex *m;
     sem_t free_to_destroy, free_to_return;
     atomic_int inside, destroyed;
-    atomic_int closed; /* 1 = not yet, else the code */
+    atomic_int closed; /* NOT_YET, else the code */
 };
 
 enum { NOT_YET = 1 };
@@ -180,7 +183,7 @@ static void gain_a_latch(struct stay *k)
 
 static void lose_a_latch(struct stay *k)
 {
-    /* Who has not heard of a gain hears of no loss. */
+    /* on_loss is called only after on_gain. */
     start_latch(k,
                 (zkr_leader_latch_options){.on_gain = note_gain, .on_loss = on_loss});
     ZKT_EVENTUALLY(atomic_load(&k->inside), PATIENCE_MS);
@@ -223,7 +226,7 @@ static void close_during(void (*provoke)(struct stay *k), const char *servers)
     provoke(&k);
     ZKT_EVENTUALLY(atomic_load(&k.destroyed), PATIENCE_MS);
     assert_int_equal(pthread_create(&closer, NULL, close_it, &k), 0);
-    /* Left of the client's four is the thread of the callback. */
+    /* Of the client's four threads, only the thread of the callback is left. The other new thread is the closer. */
     ZKT_BECOMES(zkt_thread_count(), threads + 2, PATIENCE_MS);
     assert_int_equal(atomic_load(&k.closed), NOT_YET);
     sem_post(&k.free_to_return);
@@ -234,7 +237,7 @@ static void close_during(void (*provoke)(struct stay *k), const char *servers)
     sem_destroy(&k.free_to_return);
 }
 
-/* Close waits for the callback that runs, and for that alone, whatever it has destroyed. */
+/* A close waits for the running callback, whatever object the callback has destroyed, and for nothing else. */
 ZKT_CASE(a_close_waits_for_a_callback_that_destroyed_its_object)
 {
     char no_chroot[256];
@@ -247,7 +250,7 @@ ZKT_CASE(a_close_waits_for_a_callback_that_destroyed_its_object)
     close_during(fail_a_selector, no_chroot);
 }
 
-/* --- what a callback makes while its client is being closed --- */
+/* --- callbacks that create objects while their client is being closed --- */
 
 static atomic_int refusals;
 
@@ -266,21 +269,21 @@ static void make_all(zkr_client *c, int state, void *ctx)
     atomic_fetch_add(&refusals, m || l || s ? 0 : refused);
 }
 
-/* Nothing can be made on a client that is being closed: nobody could end it any more. */
+/* Nothing can be created on a closing client, because nothing could end it any more. */
 ZKT_CASE(a_closing_client_takes_no_new_recipe)
 {
     zkt_close(ZKT_CLIENT_WITH(zkt_servers(), .on_state = make_all));
     assert_int_equal(atomic_load(&refusals), 3);
 }
 
-/* --- what is to be told when its object goes --- */
+/* --- callbacks that are due when their object is destroyed --- */
 
 static void count_loss(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     ++*(int *)ctx;
 }
 
-/* A loss that nobody has heard of yet is told to nobody, and keeps nothing. */
+/* A loss that was not reported yet is not reported after the destruction of the mutex, and does not keep its claim. */
 ZKT_CASE(a_mutex_takes_its_callbacks_along)
 {
     int losses = 0;

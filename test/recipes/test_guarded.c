@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guarded writes: by the thread that holds a mutex, and by a ticket. */
+/* Guarded writes by a thread that holds a mutex, and by a ticket. */
 #include <stdio.h>
 #include <string.h>
 
 #include "hold.h"
 #include "tickets.h"
 
-/* A busy machine may be late, but an answer would not come at all. */
+/* Allows for a busy machine. An answer would not come at all. */
 enum { LATE_MS = 3000 };
 
 /* --- what is written --- */
@@ -41,7 +41,7 @@ static void write_it(struct zkt_hold *h, const char *text)
     ZKT_MUST(write_text(h, text, PATIENCE_MS, false));
 }
 
-/* Nodes of contenders: all children but the resource. */
+/* Returns the number of contenders: all children but the resource. */
 static int contenders(void)
 {
     return zkt_nodes() - 1;
@@ -49,8 +49,8 @@ static int contenders(void)
 
 struct stage {
     zkt_proxy *p;
-    zkr_client *c;      /* behind it */
-    struct zkt_hold *h; /* which holds */
+    zkr_client *c;      /* connected through the proxy */
+    struct zkt_hold *h; /* the holder, a contender of c */
 };
 
 static struct stage begin_with(int watched)
@@ -77,7 +77,7 @@ static void finish(struct stage *s)
 
 /* --- writes --- */
 
-/* All operations are done, and their results told. */
+/* All operations are executed, and their results are reported. */
 ZKT_HOLD_CASE(writes_of_a_holder_go_through, ~ZKT_MUTEXES)
 {
     struct stage s = begin();
@@ -102,12 +102,13 @@ ZKT_HOLD_CASE(writes_of_a_holder_go_through, ~ZKT_MUTEXES)
     assert_true(zkt_hold_is_sure(s.h));
     static const int64_t limits[] = {0, PATIENCE_MS, ZKR_FOREVER};
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        ZKT_MUST(zkt_hold_multi(s.h, 0, NULL, NULL, limits[i], false)); /* only asks */
+        /* Only checks the hold. */
+        ZKT_MUST(zkt_hold_multi(s.h, 0, NULL, NULL, limits[i], false));
     }
     ZKT_MUST(zkt_hold_release(s.h));
 }
 
-/* With the node gone nothing is written, and the hold is known to be lost by that. */
+/* After the deletion of the holder's node, a write fails, and reports the loss of the hold. */
 ZKT_HOLD_CASE(writes_of_no_holder_are_refused, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
@@ -115,16 +116,15 @@ ZKT_HOLD_CASE(writes_of_no_holder_are_refused, ~ZKT_MUTEXES)
         struct stage s = begin();
         ZKT_MUST(zkt_hold_node(s.h, node, sizeof(node)));
         ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
-        zkt_proxy_freeze(s.p, ZKT_TO_CLIENT); /* the news comes late */
+        zkt_proxy_freeze(s.p, ZKT_TO_CLIENT); /* delays the event of the watch */
         assert_int_equal(zkt_delete(zkt_servers(), node), 0);
         assert_true(zkt_hold_is_sure(s.h));
         zkt_proxy_thaw(s.p, ZKT_TO_CLIENT);
         ZKT_RC(write_text(s.h, "new", PATIENCE_MS, release), ZKR_ESESSION);
         assert_true(is_written("old"));
         assert_false(zkt_hold_is_sure(s.h));
-        if (!release ||
-            !zkt_is(ZKT_BIT(
-                ZKT_TICKET))) { /* of a ticket that is released nothing is told */
+        /* The loss of a ticket that is being released is not reported. */
+        if (!release || !zkt_is(ZKT_BIT(ZKT_TICKET))) {
             ZKT_BECOMES(zkt_hold_losses(s.h), 1, PATIENCE_MS);
         }
         int rc = zkt_hold_release(s.h);
@@ -134,20 +134,20 @@ ZKT_HOLD_CASE(writes_of_no_holder_are_refused, ~ZKT_MUTEXES)
     }
 }
 
-/* The same before anything else has noticed: is it held, and the callback, know it from the write. */
+/* The failed write is the first sign of the loss. Afterwards, the functions and the callback report the loss. */
 ZKT_HOLD_CASE(a_write_is_how_a_loss_is_heard_of, ~ZKT_MUTEXES)
 {
     char node[256];
     struct stage s = begin_with(0);
     ZKT_MUST(zkt_hold_node(s.h, node, sizeof(node)));
-    assert_int_equal(zkt_delete(zkt_servers(), node), 0); /* not watched yet */
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0); /* no watch is set yet */
     ZKT_RC(write_text(s.h, "new", PATIENCE_MS, false), ZKR_ESESSION);
     assert_false(zkt_hold_is_sure(s.h));
     ZKT_BECOMES(zkt_hold_losses(s.h), 1, PATIENCE_MS);
     ZKT_RC(zkt_hold_release(s.h), ZKR_ESESSION);
 }
 
-/* The first operation that fails says why; nothing is written, and the hold stays. */
+/* The first failing operation determines the code. Nothing is written, and the hold remains. */
 ZKT_HOLD_CASE(a_refusal_leaves_the_hold, ~ZKT_MUTEXES)
 {
     struct stage s = begin();
@@ -182,7 +182,7 @@ ZKT_HOLD_CASE(a_refusal_leaves_the_hold, ~ZKT_MUTEXES)
 
 /* --- write and release --- */
 
-/* Both are done at the return, in one request, and are no loss, watched or not. */
+/* Write and release are one request, and both are done when the call returns. A watch on the node reports no loss. */
 ZKT_HOLD_CASE(a_release_goes_with_the_write, ~ZKT_MUTEXES)
 {
     enum { ROUNDS = 30 };
@@ -214,7 +214,7 @@ ZKT_HOLD_CASE(a_release_goes_with_the_write, ~ZKT_MUTEXES)
     assert_int_equal(zkt_hold_losses(s.h), 0);
 }
 
-/* The next one, of this client or of another, has the lock by that, and sees what was written. */
+/* The next holder, in this client or another, gets the lock through the release and reads the written data. */
 ZKT_HOLD_CASE(the_next_holder_sees_the_write, ~ZKT_MUTEXES)
 {
     for (int local = 0; local < 2; local++) {
@@ -237,7 +237,9 @@ ZKT_HOLD_CASE(the_next_holder_sees_the_write, ~ZKT_MUTEXES)
 
 /* --- answers that stay away --- */
 
-/* Whether it was written is not known: said so, and of a release that the hold is over. */
+/*
+ * The code says that the outcome of the write is unknown. The hold remains after a write, and is over after a release.
+ */
 ZKT_HOLD_CASE(an_unknown_outcome_is_said, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
@@ -262,13 +264,16 @@ ZKT_HOLD_CASE(an_unknown_outcome_is_said, ~ZKT_MUTEXES)
     }
 }
 
-/* A cut on the way: unknown as well; the hold of a write goes on, the node of a release goes. */
+/*
+ * A cut of the connection makes the outcome unknown. A hold survives a write, and the node of a released hold
+ * is deleted.
+ */
 ZKT_HOLD_CASE(a_cut_on_the_way_is_an_unknown_outcome, ~ZKT_MUTEXES)
 {
     for (int way = 0; way < 4; way++) {
         bool release = way % 2;
         struct stage s = begin();
-        /* So that we hear of the end of our node before the answer is lost. */
+        /* Without the watch, the client would not get the event of its deleted node before the answer is lost. */
         ZKT_EVENTUALLY(zkt_watches() > 0, PATIENCE_MS);
         if (way < 2) {
             zkt_proxy_cut_before_request(s.p, 1);
@@ -276,7 +281,7 @@ ZKT_HOLD_CASE(a_cut_on_the_way_is_an_unknown_outcome, ~ZKT_MUTEXES)
             zkt_proxy_drop_reply(s.p, 1);
         }
         int rc = write_text(s.h, "new", PATIENCE_MS, release);
-        /* A probe or the watch may have been the first request. */
+        /* The fault may have hit a probe or the request of a watch instead. */
         assert_true(rc == ZKR_OK || rc == ZKR_ECONNLOSS);
         ZKT_BECOMES(zkr_client_state(s.c), ZKR_STATE_CONNECTED, PATIENCE_MS);
         assert_int_equal(zkt_hold_is_sure(s.h), !release);
@@ -289,7 +294,7 @@ ZKT_HOLD_CASE(a_cut_on_the_way_is_an_unknown_outcome, ~ZKT_MUTEXES)
     }
 }
 
-/* What is still on its way when its holder gives up is written before the next one holds. */
+/* A write that is still on its way when the caller gives up is executed before the next hold begins. */
 ZKT_HOLD_CASE(a_late_write_is_not_overtaken, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
@@ -308,7 +313,7 @@ ZKT_HOLD_CASE(a_late_write_is_not_overtaken, ~ZKT_MUTEXES)
     }
 }
 
-/* Without a connection nothing is sent, so nothing is written; a write may wait for one. */
+/* Without a connection, nothing is sent and so nothing is written. A write may wait for a connection. */
 ZKT_HOLD_CASE(no_connection_is_no_write, ~ZKT_MUTEXES)
 {
     struct stage s = begin();
@@ -330,7 +335,7 @@ ZKT_HOLD_CASE(no_connection_is_no_write, ~ZKT_MUTEXES)
 
 /* --- misuse --- */
 
-/* Of what is held twice nothing is released; of what is not held nothing is written. */
+/* A hold that was acquired twice is not released, and without a hold nothing is written. */
 ZKT_HOLD_CASE(writes_without_the_hold_are_refused, ~ZKT_MUTEXES)
 {
     struct stage s = begin();
@@ -360,7 +365,7 @@ static int write_and_release(struct zkt_hold *h, void *unused)
     return write_text(h, "new", PATIENCE_MS, true);
 }
 
-/* A ticket that is released while one writes stays until that one is back. */
+/* A ticket that is released during a write cannot be destroyed until the write returns. */
 ZKT_HOLD_CASE(a_ticket_in_a_write_refuses_to_go, ~ZKT_BIT(ZKT_TICKET))
 {
     struct stage s = begin();
@@ -388,7 +393,7 @@ static int write_on(struct zkt_hold *h, void *arg)
     return ZKR_OK;
 }
 
-/* A shutdown ends a write that waits for its answer; later ones are not begun. */
+/* A shutdown ends a write that waits for its answer. Later writes are not sent. */
 ZKT_HOLD_CASE(a_shutdown_ends_writes, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
@@ -410,7 +415,7 @@ ZKT_HOLD_CASE(a_shutdown_ends_writes, ~ZKT_MUTEXES)
     }
 }
 
-/* One that begins after it writes nothing, and releases as any release does, connected or not. */
+/* A release with a write after the shutdown writes nothing, and still releases, connected or not. */
 ZKT_HOLD_CASE(a_release_after_a_shutdown_writes_nothing, ~ZKT_MUTEXES)
 {
     for (int cut = 0; cut < 2; cut++) {
@@ -428,7 +433,7 @@ ZKT_HOLD_CASE(a_release_after_a_shutdown_writes_nothing, ~ZKT_MUTEXES)
             zkt_proxy_heal(s.p);
         }
         ZKT_BECOMES(contenders(), 0, PATIENCE_MS);
-        (void)zkt_hold_release(s.h); /* a ticket still has to be destroyed */
+        (void)zkt_hold_release(s.h); /* a ticket must still be destroyed */
         assert_true(is_written("old"));
         finish(&s);
     }
@@ -441,7 +446,7 @@ static int read_it(zkr_client *c, char *text, size_t size, zkr_node *node)
     return zkr_client_get(c, resource, text, size, node, sizeof(*node));
 }
 
-/* Through servers that lag as they may: who holds next reads what the last one wrote. */
+/* Each server may lag behind the leader. A new holder still reads what the last holder wrote. */
 ZKT_HOLD_CASE(a_holder_reads_what_the_one_before_wrote, ~ZKT_MUTEXES)
 {
     enum { TURNS = 20 };
@@ -468,7 +473,7 @@ ZKT_HOLD_CASE(a_holder_reads_what_the_one_before_wrote, ~ZKT_MUTEXES)
     }
 }
 
-/* As much of the data as there is room for, and the rest of what is told. */
+/* A read fills the buffer with as much data as fits, and reports the other fields. */
 ZKT_CASE(what_a_read_tells)
 {
     struct stage s = begin();
@@ -517,7 +522,7 @@ ZKT_CASE(reads_that_fail_say_why)
     ZKT_MUST(zkt_hold_release(s.h));
 }
 
-/* The answer comes when the caller has given up: nothing of the caller's is touched. */
+/* The answer arrives after the caller has given up, and does not touch the caller's memory. */
 ZKT_CASE(a_read_gives_up_in_time)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());

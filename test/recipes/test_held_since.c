@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Since when it is held: who says so, and that nobody is harmed by it. */
+/* The time of the grant in the holder's node: which nodes have it, and that writing it harms nobody. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int64_t wall_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Of contender @i at @path; -1 = there is no such contender. */
+/* Returns the time of contender @i at @path, or -1 if there is no such contender. */
 static int64_t since_at(zkr_client *c, const char *path, size_t i)
 {
     zkr_contenders *list = NULL;
@@ -35,7 +35,7 @@ static int64_t since(zkr_client *c, size_t i)
     return since_at(c, zkt_path(), i);
 }
 
-/* The moment of the grant, by the holder's clock; of who waits, nothing. */
+/* The time is that of the grant, by the holder's clock. Waiters have no time. */
 ZKT_CASE(a_holder_says_since_when)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -57,7 +57,7 @@ ZKT_CASE(a_holder_says_since_when)
     ZKT_IN_RANGE(since(c, 0), before, after);
 }
 
-/* The fields of the owner text, the negotiated session time-out, and long texts stay. */
+/* The write keeps the fields of the owner text, the negotiated session timeout, and long texts. */
 ZKT_CASE(the_owner_text_stays)
 {
     static char text[3000];
@@ -75,7 +75,7 @@ ZKT_CASE(the_owner_text_stays)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* Whatever was asked for, the session timeout in the node is the one that the server has granted. */
+/* The session timeout in the node is the granted timeout, not the requested one. */
 ZKT_CASE(the_granted_timeout_is_told)
 {
     zkt_server_options so = ZKR_TEST_SERVER_OPTIONS_INIT;
@@ -90,7 +90,7 @@ ZKT_CASE(the_granted_timeout_is_told)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* A client that writes all the time needs no probes, and its long holds say so all the same. */
+/* A client that writes all the time sends no probes. Its long holds still get their times. */
 ZKT_CASE(a_busy_client_says_so_too)
 {
     char other[256];
@@ -98,7 +98,7 @@ ZKT_CASE(a_busy_client_says_so_too)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *looks = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c), *busy = zkt_mutex_at(c, other, NULL);
-    ZKT_MUST(zkr_mutex_acquire(busy, PATIENCE_MS)); /* make the parents */
+    ZKT_MUST(zkr_mutex_acquire(busy, PATIENCE_MS)); /* creates the parents */
     ZKT_MUST(zkr_mutex_release(busy));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     int64_t end = zkt_now_ms() + PATIENCE_MS;
@@ -114,8 +114,8 @@ ZKT_CASE(a_busy_client_says_so_too)
 }
 
 /*
- * A write uses up the watches on the node. Clients with Curator's names look again; a waiter of aiozk, or of a client that is
- * not known, may sleep for ever, so nothing is written before it.
+ * A write triggers the watches on the node. Clients with Curator's names read the queue again. A waiter of aiozk or of
+ * an unknown client may sleep forever, so the node before such a waiter is not written.
  */
 ZKT_CASE(a_node_with_a_stranger_behind_it_is_not_written_to)
 {
@@ -143,7 +143,7 @@ ZKT_CASE(a_node_with_a_stranger_behind_it_is_not_written_to)
     }
 }
 
-/* --- asked to let go --- */
+/* --- revocation requests --- */
 
 static atomic_int asked;
 
@@ -159,7 +159,10 @@ static void wish(void *ctx)
     (void)zkt_set(zkt_servers(), wished_at, "__REVOKE__");
 }
 
-/* Right before the write: that is refused, which is no loss; the wish is told, and then the text has the time. */
+/*
+ * A revocation request arrives right before the write. The write is refused, which is no loss. The request is reported,
+ * and then the time is written.
+ */
 ZKT_CASE(a_wish_before_it_is_no_loss)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -168,7 +171,7 @@ ZKT_CASE(a_wish_before_it_is_no_loss)
     ZKT_MUST(zkr_mutex_node(m, wished_at, sizeof(wished_at)));
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
     zkt_door_focus(c);
-    zkt_door_before(1, wish, NULL); /* the first probe */
+    zkt_door_before(1, wish, NULL); /* before the first probe */
     ZKT_BECOMES(asked, 1, PATIENCE_MS);
     assert_true(zkt_door_fired());
     ZKT_EVENTUALLY(since(c, 0) > 0, PATIENCE_MS);
@@ -182,7 +185,7 @@ ZKT_CASE(a_wish_before_it_is_no_loss)
 
 /* --- other recipes --- */
 
-/* Each permit, each path of a multi-lock. */
+/* All permits of a ticket, and all paths of a multi-lock, have the time. */
 ZKT_CASE(every_node_says_so)
 {
     static const char *const names[] = {"leases", "locks", "a", "b"};
@@ -215,7 +218,7 @@ ZKT_CASE(every_node_says_so)
     }
 }
 
-/* A writer who reads on holds since it wrote. */
+/* After a downgrade, the reader has the time at which it was granted as a writer. */
 ZKT_CASE(a_downgrade_keeps_the_time)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -231,7 +234,7 @@ ZKT_CASE(a_downgrade_keeps_the_time)
     ZKT_MUST(zkr_mutex_release(s.r));
 }
 
-/* A leader's node holds its id, and nothing is written to it. */
+/* The data of a leader's node is its ID, and is not overwritten. */
 ZKT_CASE(elections_are_not_written_to)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every kind of hold promises while nothing breaks: it is had in order, alone, and within its time. */
+/* The promises of every kind of hold without faults: order, exclusion and deadlines. */
 #include <string.h>
 
 #include "hold.h"
@@ -13,7 +13,9 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 30000, CONTENDERS = 5, TRIES = 20 };
 
 /* --- order --- */
 
-/* A free one is had any number of times, is surely held, has a higher token each time and a node, and leaves nothing. */
+/*
+ * A free lock is granted again and again. Each hold has a lease, a node and a higher token, and leaves nothing behind.
+ */
 ZKT_HOLD_CASE(a_free_one_is_had, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -40,7 +42,7 @@ ZKT_HOLD_CASE(a_free_one_is_had, ZKT_NONE)
     }
 }
 
-/* Whoever is in the way, of the same client or of another, is waited for; and no longer than that. */
+/* A contender waits for a conflicting holder, of the same client or of another, until the timeout. */
 ZKT_HOLD_CASE(who_is_in_the_way_is_waited_for, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -61,7 +63,10 @@ ZKT_HOLD_CASE(who_is_in_the_way_is_waited_for, ZKT_NONE)
     }
 }
 
-/* On one path the lowest number comes first, whatever the recipe: a mutex excludes each, and each a mutex. */
+/*
+ * Contenders of all recipes on one path are served in the order of their sequence numbers. A mutex excludes each kind,
+ * and each kind excludes a mutex.
+ */
 ZKT_HOLD_CASE(a_mutex_on_the_path_excludes_it, ZKT_SEMAPHORES | ZKT_BIT(ZKT_MULTI))
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -82,7 +87,7 @@ ZKT_HOLD_CASE(a_mutex_on_the_path_excludes_it, ZKT_SEMAPHORES | ZKT_BIT(ZKT_MULT
     }
 }
 
-/* A try ends at once, and leaves no node. Leaders do not try. */
+/* A try fails at once and leaves no node. Leaders have no tries. */
 ZKT_HOLD_CASE(a_try_fails_at_once, ZKT_LEADERS)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -100,7 +105,10 @@ ZKT_HOLD_CASE(a_try_fails_at_once, ZKT_LEADERS)
     assert_int_equal(zkt_hold_nodes(), nodes);
 }
 
-/* Those of two clients, in turn, are served as they came, but for one that gave up; tokens say so. Readers go in together. */
+/*
+ * Contenders of two clients are served in the order of their requests, with rising tokens. One of them gives up.
+ * Readers hold together and are left out.
+ */
 ZKT_HOLD_CASE(contenders_are_served_in_order, ZKT_READERS)
 {
     enum { GIVES_UP = 2 };
@@ -113,7 +121,8 @@ ZKT_HOLD_CASE(contenders_are_served_in_order, ZKT_READERS)
         h[i] = i % 2 ? zkt_hold(c[1]) : zkt_hold_beside(first);
         zkt_hold_queue(h[i]);
     }
-    if (!zkt_is(ZKT_BY_THREAD)) { /* a mutex is canceled for all its threads */
+    /* A cancel of a mutex ends the waits of all threads. */
+    if (!zkt_is(ZKT_BY_THREAD)) {
         zkt_hold_cancel(h[GIVES_UP]);
         ZKT_RC(zkt_hold_wait(h[GIVES_UP]), ZKR_ECANCELED);
     }
@@ -133,7 +142,7 @@ ZKT_HOLD_CASE(contenders_are_served_in_order, ZKT_READERS)
     }
 }
 
-/* A neighbour that gives up between two others of its client is passed over. */
+/* A waiter gives up between two others of its client. The last one is granted. */
 ZKT_HOLD_CASE(a_neighbour_that_gives_up_is_passed_over, ZKT_READERS)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -148,7 +157,7 @@ ZKT_HOLD_CASE(a_neighbour_that_gives_up_is_passed_over, ZKT_READERS)
     ZKT_MUST(zkt_hold_wait(stays));
 }
 
-/* Cancel ends the wait of now, not that to come, and leaves no node. */
+/* A cancel ends the current wait, but not later waits, and leaves no node. */
 ZKT_HOLD_CASE(a_cancel_ends_the_wait, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -189,7 +198,7 @@ static void expect_prompt_time_out(struct zkt_hold *h, int64_t limit, int code)
     assert_true(prompt);
 }
 
-/* The deadline binds the whole call, within SLACK_MS. A selector has none. */
+/* The deadline applies to the whole call, within SLACK_MS. A selector has no deadline. */
 ZKT_HOLD_CASE(a_time_out_is_kept, ZKT_BIT(ZKT_SELECTOR))
 {
     static const int64_t limits[] = {1, 20, 100};
@@ -201,7 +210,7 @@ ZKT_HOLD_CASE(a_time_out_is_kept, ZKT_BIT(ZKT_SELECTOR))
     }
 }
 
-/* So it is when servers are gone, or hear nothing, or are not heard; and nothing stays. */
+/* The deadline is also kept if the connection is cut, or requests or answers are held up. No node is left. */
 ZKT_HOLD_CASE(a_deadline_holds_without_a_server, ZKT_BIT(ZKT_SELECTOR))
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many threads and processes: never two that hold, of whichever kind that holds alone; and who dies stops nobody. */
+/*
+ * Many threads and processes: kinds that exclude each other never have two holders, and killed processes block nobody.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -9,7 +11,7 @@
 enum { SESSION_MS = 10000, SHORT_MS = 1000, PATIENCE_MS = 60000 };
 enum { PROCESSES = 3, THREADS = 3, ROUNDS = 20 };
 
-/* Shared by all processes: what an observer of the lock sees. */
+/* What an observer of the lock sees, in memory that all processes share. */
 struct crowd {
     atomic_int inside, violations, served;
     _Atomic int64_t last_token;
@@ -20,7 +22,8 @@ static void visit(struct crowd *k, struct zkt_hold *h)
     int64_t token = 0;
     int bad = atomic_fetch_add(&k->inside, 1) != 0;
     bad += zkt_hold_token(h, &token) != ZKR_OK;
-    bad += token <= atomic_exchange(&k->last_token, token); /* the order of grants */
+    /* Tokens rise in the order of grants. */
+    bad += token <= atomic_exchange(&k->last_token, token);
     bad += !zkt_hold_is_sure(h);
     bad += atomic_fetch_sub(&k->inside, 1) != 1;
     atomic_fetch_add(&k->violations, bad);
@@ -68,7 +71,10 @@ static int one_process(void *arg)
     return 0;
 }
 
-/* Threads of several processes exclude each other, and all are served. Readers do not: rwlock_model. */
+/*
+ * Threads of several processes exclude each other, and all of them are served. Readers are tested in
+ * test_rwlock_model.c.
+ */
 ZKT_HOLD_CASE(a_crowd_takes_turns, ZKT_READERS)
 {
     struct crowd *k = zkt_shared(sizeof(*k));
@@ -90,13 +96,13 @@ static void *take_for_ever(void *arg)
     struct visitor *v = arg;
     while (zkt_hold_acquire(v->h, PATIENCE_MS) == ZKR_OK) {
         atomic_fetch_add(&v->k->served, 1);
-        int rc = zkt_hold_release(v->h); /* so short a session may end */
+        int rc = zkt_hold_release(v->h); /* such a short session may expire */
         atomic_fetch_add(&v->k->violations, rc != ZKR_OK && rc != ZKR_ESESSION);
     }
     return NULL;
 }
 
-/* With a shared crowd for each kind. */
+/* @arg is an array of crowds, one for each kind. */
 static int take_until_killed(void *arg)
 {
     struct crowd *k = arg;
@@ -112,7 +118,10 @@ static int take_until_killed(void *arg)
     return 1;
 }
 
-/* Killed at random moments: the others go on, with holds of every kind, and in the end nothing is left. */
+/*
+ * Processes are killed at random moments. The other processes go on with holds of every kind, and in the end
+ * no node is left.
+ */
 ZKT_CASE(killed_processes_do_not_stop_the_others)
 {
     enum { VICTIMS = 4, LEAST = 5 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How every kind of hold ends, what is refused, and errors that stay. */
+/* How every kind of hold ends, what is refused, and permanent errors. */
 #include <stdio.h>
 
 #include "hold.h"
@@ -8,7 +8,7 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
 /* --- in use --- */
 
-/* While it is held or waited for, the object stays, and the client. */
+/* While a hold is held or requested, neither the object nor the client can be closed. */
 ZKT_HOLD_CASE(what_is_used_is_not_destroyed, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -28,7 +28,7 @@ ZKT_HOLD_CASE(what_is_used_is_not_destroyed, ZKT_NONE)
     ZKT_MUST(zkt_hold_destroy(other));
 }
 
-/* A thread that ends while it holds releases by that. The others have no thread. */
+/* The end of a thread releases its holds. Other kinds of holds have no thread. */
 ZKT_HOLD_CASE(a_thread_that_ends_releases, ~ZKT_BY_THREAD)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -45,7 +45,7 @@ ZKT_HOLD_CASE(a_thread_that_ends_releases, ~ZKT_BY_THREAD)
 
 /* --- errors that stay --- */
 
-/* A chroot that is missing is said at once. */
+/* A missing chroot is reported at once. */
 ZKT_HOLD_CASE(a_missing_chroot_is_said, ZKT_NONE)
 {
     char servers[128];
@@ -54,7 +54,10 @@ ZKT_HOLD_CASE(a_missing_chroot_is_said, ZKT_NONE)
     ZKT_RC(zkt_hold_acquire(h, PATIENCE_MS), ZKR_ENONODE);
 }
 
-/* A path that refuses us is an error, not a silent retry; and once it is open, all is well. */
+/*
+ * A path on which the client lacks permission to create nodes causes an error, and no repeated requests. It is usable
+ * once permission is granted.
+ */
 ZKT_HOLD_CASE(a_forbidden_path_is_said, ZKT_NONE)
 {
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
@@ -71,7 +74,7 @@ ZKT_HOLD_CASE(a_forbidden_path_is_said, ZKT_NONE)
     ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
 }
 
-/* Refused credentials end every wait, one that has begun before the refusal and one that begins later. */
+/* Refused credentials end waits that began before the refusal, and waits that begin later. */
 ZKT_HOLD_CASE(refused_credentials_are_said, ZKT_NONE)
 {
     zkr_client *c = NULL;

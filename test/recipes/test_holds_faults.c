@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fault at every request of a cycle, found by search over the request's number: whatever happens, every kind of hold
- * is had, works afterwards, and no node stays.
+ * A fault at each request of a cycle of acquire and release, by a search over the number of the request. Every kind of
+ * hold is granted, works afterwards, and leaves no node.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,7 +12,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-/* Who asks: nobody is in the way; one who holds; or that one, and another who waits for it. */
+/* The other contenders: none, a holder, or a holder and a waiter behind it. */
 enum crowd { ALONE, BEHIND_ONE, BEHIND_TWO, CROWDS };
 
 struct others {
@@ -30,7 +30,7 @@ static void stand_in_the_way(struct others *o, enum crowd crowd)
     }
 }
 
-/* It is granted, and may be lost by now. */
+/* The hold is granted, and may be lost by now. */
 static void let_go(struct zkt_hold *h)
 {
     int rc = zkt_hold_wait(h);
@@ -38,7 +38,7 @@ static void let_go(struct zkt_hold *h)
     assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
 }
 
-/* The two behind may have changed places, when the one ahead lost its node. */
+/* The two waiters may have changed places if the first one lost its node. */
 static void get_out_of_the_way(struct others *o, enum crowd crowd, struct zkt_hold *h)
 {
     if (crowd != ALONE) {
@@ -68,8 +68,8 @@ static void take_and_give_back(struct zkt_hold *h)
 typedef void (*arm_fn)(zkt_proxy *p, int n);
 
 /*
- * From missing parents, or from a wait, to the confirmed delete. Behind one who waits for permits, it stands at the gate
- * beside that one, and has none.
+ * A cycle starts with missing parents or with a wait, and ends with the confirmed delete. Behind a waiter for permits,
+ * the contender queues at the gate and has no lease.
  */
 static bool cycle_through(arm_fn arm, int n, struct others *o, enum crowd crowd)
 {
@@ -93,8 +93,8 @@ static bool cycle_through(arm_fn arm, int n, struct others *o, enum crowd crowd)
     get_out_of_the_way(o, crowd, h);
     ZKT_MUST(zkt_hold_wait(h));
     ZKT_BECOMES(zkt_hold_nodes(), zkt_hold_nodes_of_one(), PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_hold_is_sure(h),
-                   PATIENCE_MS); /* after a cut: once a write is answered */
+    /* After a cut, the hold is sure once a write is answered. */
+    ZKT_EVENTUALLY(zkt_hold_is_sure(h), PATIENCE_MS);
     ZKT_MUST(zkt_hold_release(h));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(o->c, PATIENCE_MS));
@@ -122,19 +122,19 @@ static void search_connection(arm_fn arm)
     }
 }
 
-/* The connection is cut before the n-th request of a cycle leaves us. */
+/* The connection is cut before the n-th request of a cycle is sent. */
 ZKT_HOLD_CASE(a_cut_before_any_request_is_survived, ZKT_NONE)
 {
     search_connection(zkt_proxy_cut_before_request);
 }
 
-/* It is cut when the server has got the n-th request: executed, not answered. */
+/* The connection is cut after the server has received the n-th request: it is executed, but not answered. */
 ZKT_HOLD_CASE(a_cut_after_any_request_is_survived, ZKT_NONE)
 {
     search_connection(zkt_proxy_cut_after_request);
 }
 
-/* The n-th reply is lost, that of the create and of the delete among them. */
+/* The n-th answer is lost. The answers to the create and to the delete are among these. */
 ZKT_HOLD_CASE(any_lost_reply_is_survived, ZKT_NONE)
 {
     search_connection(zkt_proxy_drop_reply);
@@ -142,7 +142,7 @@ ZKT_HOLD_CASE(any_lost_reply_is_survived, ZKT_NONE)
 
 /* --- at the server --- */
 
-static int effects; /* of faults at the server */
+static int effects; /* number of faults that changed something at the server */
 
 static void delete_last(void *unused)
 {
@@ -190,7 +190,8 @@ static bool cycle_at_the_door(void (*fault)(void *ctx), int n, enum crowd crowd)
     zkt_hold_end(o.waits);
     zkt_hold_end(o.holds);
     zkt_close(o.c);
-    (void)zkt_delete_children(zkt_servers(), zkt_path()); /* the next one makes them */
+    /* The next cycle creates them again. */
+    (void)zkt_delete_children(zkt_servers(), zkt_path());
     return struck;
 }
 
@@ -205,19 +206,19 @@ static void search_door(void (*fault)(void *ctx))
     assert_true(effects > 0);
 }
 
-/* The session ends as the n-th request is sent: the wait goes on in the next one. */
+/* The session ends when the n-th request is sent. The wait goes on in the next session. */
 ZKT_HOLD_CASE(an_expiry_at_any_request_is_survived, ZKT_NONE)
 {
     search_door(expire);
 }
 
-/* The last node of the queue is deleted by hand: one that holds may lose it, one that waits goes on. */
+/* Somebody else deletes the last node of the queue. A holder may lose its hold, and a waiter queues again. */
 ZKT_HOLD_CASE(a_node_may_vanish_at_any_request, ZKT_NONE)
 {
     search_door(delete_last);
 }
 
-/* The directories of the nodes are deleted by hand, when they are empty. */
+/* Somebody else deletes the parents of the nodes while they are empty. */
 ZKT_HOLD_CASE(parents_may_vanish_at_any_request, ZKT_NONE)
 {
     search_door(delete_parents);
@@ -232,7 +233,10 @@ struct canceler {
     atomic_bool over;
 };
 
-/* Again and again, where that stops only those who wait: a probe may go out before anybody does. */
+/*
+ * Cancel repeatedly if a cancel stops only waiting calls, because the first request may be a probe that was sent before
+ * the wait.
+ */
 static void *cancel_when_told(void *arg)
 {
     struct canceler *k = arg;
@@ -250,7 +254,7 @@ static void post(void *ctx)
     sem_post(&((struct canceler *)ctx)->now);
 }
 
-/* Cancel at any request of a wait: no node stays, and the object is usable. */
+/* A cancel at any request of a wait leaves no node, and the object remains usable. */
 ZKT_HOLD_CASE(a_cancel_at_any_request_leaves_nothing, ZKT_NONE)
 {
     enum { REQUESTS = 4 };
@@ -275,7 +279,10 @@ ZKT_HOLD_CASE(a_cancel_at_any_request_leaves_nothing, ZKT_NONE)
     }
 }
 
-/* Canceled while its first requests reach nobody, or are not answered; and the connection may break as well. */
+/*
+ * A cancel while the first requests are held up, or are not answered. In two of four rounds, the connection
+ * breaks as well.
+ */
 ZKT_HOLD_CASE(a_cancel_in_the_dark_leaves_nothing, ZKT_NONE)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -300,7 +307,10 @@ ZKT_HOLD_CASE(a_cancel_in_the_dark_leaves_nothing, ZKT_NONE)
     }
 }
 
-/* Asked for before there is a server: had once there is one. What was canceled before never joins. */
+/*
+ * A request that is made before a server can be reached is granted once there is a server. A request that was canceled
+ * before never joins the queue.
+ */
 ZKT_HOLD_CASE(a_server_may_come_later, ZKT_NONE)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -313,7 +323,7 @@ ZKT_HOLD_CASE(a_server_may_come_later, ZKT_NONE)
     int64_t before = zkt_now_ms();
     zkt_hold_cancel(canceled);
     ZKT_RC(zkt_hold_wait(canceled), ZKR_ECANCELED);
-    ZKT_IN_RANGE(zkt_now_ms() - before, 0, 1000); /* waits for no server */
+    ZKT_IN_RANGE(zkt_now_ms() - before, 0, 1000); /* does not wait for a server */
     zkt_hold_ask(h, ZKR_FOREVER);
     ZKT_EVENTUALLY(zkt_waiting(c) > 0, PATIENCE_MS);
     zkt_proxy_heal(p);
@@ -324,7 +334,7 @@ ZKT_HOLD_CASE(a_server_may_come_later, ZKT_NONE)
     ZKT_MUST(zkr_client_close(c));
 }
 
-/* A time-out at any moment of a wait leaves nothing. */
+/* A timeout at any moment of a wait leaves no node. */
 ZKT_HOLD_CASE(a_time_out_at_any_moment_leaves_nothing, ZKT_NONE)
 {
     enum { LONGEST_MS = 40, STEP_MS = 3 };
@@ -344,7 +354,10 @@ ZKT_HOLD_CASE(a_time_out_at_any_moment_leaves_nothing, ZKT_NONE)
     assert_int_equal(zkt_hold_nodes(), nodes);
 }
 
-/* Closed with claims still being removed: the end of the session takes the nodes along, long before its time-out would. */
+/*
+ * A client is closed while claims are being removed. The end of the session deletes the nodes long before the
+ * session timeout.
+ */
 ZKT_HOLD_CASE(a_close_takes_all_nodes_along, ZKT_NONE)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of every kind of hold, and of who waits for it, when a session, a node, a line or a server is lost. */
+/* Holds and waiters of every kind after the loss of a session, a node, a connection or a server. */
 #include <signal.h>
 #include <string.h>
 
@@ -10,7 +10,10 @@
 enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 enum { TICK_MS = 500, SLACK_MS = 10000 };
 
-/* Told once, and said by all; then it can be had again, long before any time-out. Leaders come again by themselves. */
+/*
+ * Check that a loss is reported once, by the callback and by all functions, and that the hold can be acquired again
+ * long before any timeout. Leaders lead again without a call.
+ */
 static void expect_lost(struct zkt_hold *h, int gains, int64_t first_token)
 {
     int64_t token = 0;
@@ -33,7 +36,10 @@ static void expect_lost(struct zkt_hold *h, int gains, int64_t first_token)
     assert_int_equal(zkt_hold_losses(h), 1);
 }
 
-/* The server deletes the node first, and that event may still reach us. A selector is told no reason. */
+/*
+ * The server deletes the node first, and the event of that may arrive before the end of the session is known. A
+ * selector reports no reason.
+ */
 static bool is_reason(const struct zkt_hold *h, int reason)
 {
     return zkt_hold_reason(h) == reason || zkt_is(ZKT_BIT(ZKT_SELECTOR)) ||
@@ -63,7 +69,10 @@ ZKT_HOLD_CASE(an_expired_session_is_a_loss, ZKT_NONE)
     expect_lost(h, gains, token);
 }
 
-/* Somebody deletes one of its nodes, whichever: told at once, by its watch, long before any time-out; the others go. */
+/*
+ * Somebody deletes any one node of the hold. The watch reports the loss at once, long before any timeout, and the other
+ * nodes are deleted.
+ */
 ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
 {
     for (int n = 0; n < zkt_hold_nodes_of_one(); n++) {
@@ -78,14 +87,14 @@ ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
         ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
         ZKT_IN_RANGE(zkt_now_ms() - before, 0, LONG_MS / 4);
         assert_true(is_reason(h, ZKR_LOST_NODE));
-        if (!zkt_is(ZKT_LEADERS)) { /* who come again */
+        if (!zkt_is(ZKT_LEADERS)) { /* leaders queue again */
             ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
         }
         expect_lost(h, gains, token);
     }
 }
 
-/* With options.watch_node it is missed at once; without, in about a tenth of the session timeout. */
+/* With options.watch_node, the loss is noticed at once. Without it, it takes about a tenth of the session timeout. */
 ZKT_CASE(a_watched_node_is_missed)
 {
     enum { LONGER_MS = 40000, SOON_MS = LONGER_MS / 12, QUIET_MS = 200 };
@@ -94,12 +103,12 @@ ZKT_CASE(a_watched_node_is_missed)
     const char *const servers = zkt_server_host(zkt_server_start(&so));
     zkr_client *c = zkt_client(servers, LONGER_MS);
     assert_int_equal(zkr_client_session_timeout_ms(c), LONGER_MS);
-    for (int i = 0; i < 2 * ZKT_LATCH; i++) { /* leaders always watch */
+    for (int i = 0; i < 2 * ZKT_LATCH; i++) { /* leaders always watch their nodes */
         const enum zkt_kinds kind = (enum zkt_kinds)(i / 2);
         const bool watched = i % 2;
         char node[256];
         if (kind == ZKT_DOWNGRADED && !watched) {
-            continue; /* its node is watched with the downgrade */
+            continue; /* the downgrade sets a watch */
         }
         struct zkt_hold *h =
             watched ? zkt_hold_of_watched(c, kind) : zkt_hold_of(c, kind);
@@ -118,7 +127,10 @@ ZKT_CASE(a_watched_node_is_missed)
     }
 }
 
-/* One that waits is not told of the end of its session, nor of its node: it queues again, within a second. */
+/*
+ * The loss of its session or node is not reported to a waiter: it queues again, within a second after the loss
+ * of a node.
+ */
 ZKT_HOLD_CASE(who_waits_gets_over_a_loss, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -141,7 +153,10 @@ ZKT_HOLD_CASE(who_waits_gets_over_a_loss, ZKT_NONE)
     assert_int_equal(zkt_hold_losses(h), 0);
 }
 
-/* Cut and healed within the session, a hold goes on by the same node, and who waits behind keeps its place. */
+/*
+ * A connection that breaks and recovers within the session changes nothing: the hold keeps its node, and a waiter keeps
+ * its place.
+ */
 ZKT_HOLD_CASE(a_cut_within_the_session_changes_nothing, ZKT_READERS)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -169,7 +184,7 @@ ZKT_HOLD_CASE(a_cut_within_the_session_changes_nothing, ZKT_READERS)
     assert_int_equal(zkt_hold_losses(h), 0);
 }
 
-/* --- what takes its time: all kinds at once --- */
+/* --- cases that take long: all kinds at the same time --- */
 
 static void hold_each(zkr_client *c, struct zkt_hold *h[ZKT_KINDS])
 {
@@ -200,10 +215,10 @@ static void release_each(struct zkt_hold *h[ZKT_KINDS], int wanted)
     }
 }
 
-/* Healthy holds stay sure for as long as they are held, past the end of a lease that nobody keeps. */
+/* A healthy hold remains sure as long as it is held, beyond the end of a lease that is not renewed. */
 ZKT_CASE(a_healthy_lease_never_runs_out)
 {
-    enum { HEALTHY_MS = 6000 }; /* a server may stand still for half of it */
+    enum { HEALTHY_MS = 6000 }; /* a server may stall for half of it */
     struct zkt_hold *h[ZKT_KINDS];
     hold_each(zkt_client(zkt_servers(), HEALTHY_MS), h);
     for (int64_t end = zkt_now_ms() + HEALTHY_MS * 3 / 2; zkt_now_ms() < end;) {
@@ -213,14 +228,17 @@ ZKT_CASE(a_healthy_lease_never_runs_out)
     release_each(h, ZKR_OK);
 }
 
-/* Cut off: no hold is sure any more, and all are told, before the server deletes a node. Later all can be had again. */
+/*
+ * Without a connection, all holds end and are reported before the server deletes a node. Later, all of them can be
+ * acquired again.
+ */
 ZKT_CASE(the_lease_ends_before_the_node_does)
 {
     struct zkt_hold *h[ZKT_KINDS];
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     hold_each(c, h);
-    /* A session's first bound is its own end: wait for one of the probes. */
+    /* The first bound of a session is its own end. Waits for the bound of a probe. */
     ZKT_EVENTUALLY(zkr_client_valid_for_ms(c) < SESSION_MS * 3 / 4, PATIENCE_MS);
     assert_int_equal(sure_of(h), ZKT_KINDS);
     zkt_proxy_blackhole(p);
@@ -239,7 +257,7 @@ ZKT_CASE(the_lease_ends_before_the_node_does)
     }
 }
 
-/* With probes off nothing is claimed, and nothing is taken away before the session's end. */
+/* Without probes, validity is unknown, and no hold is lost before the end of the session. */
 ZKT_CASE(without_probes_validity_is_unknown)
 {
     zkr_client *c = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
@@ -248,7 +266,7 @@ ZKT_CASE(without_probes_validity_is_unknown)
     hold_each(c, h);
     zkt_sleep_ms(SESSION_MS * 3 / 2);
     for (int kind = 0; kind < ZKT_SELECTOR;
-         kind++) { /* which does not tell it outside */
+         kind++) { /* a selector reports it only to take_leadership() */
         assert_int_equal(zkt_hold_valid_for_ms(h[kind]), ZKR_UNKNOWN);
     }
     assert_int_equal(sure_of(h), ZKT_KINDS);
@@ -257,15 +275,16 @@ ZKT_CASE(without_probes_validity_is_unknown)
 }
 
 struct stopped {
-    bool
-        asks_by_acquire; /* the first call is a re-entrant acquire, else whether it holds */
+    /* The first call is a re-entrant acquire, else a question whether the hold is held. */
+    bool asks_by_acquire;
     pid_t pid;
-    atomic_int holds; /* all of them */
-    atomic_int over;  /* its session, while it is stopped: the next call is the first */
-    atomic_int sure;  /* so many said so; -1: not yet */
+    atomic_int holds; /* all kinds are held */
+    atomic_int over;  /* the session is over; the next call is the first */
+    /* Number of holds that were reported as held; -1 = not known yet. */
+    atomic_int sure;
 };
 
-/* Leaders may have come again. */
+/* Leaders may lead again by then, so their holds are not counted. */
 static int hold_and_watch(void *arg)
 {
     struct stopped *k = arg;
@@ -288,7 +307,7 @@ static int hold_and_watch(void *arg)
     return 0;
 }
 
-/* A process that is stopped past its session knows it with its first call, whichever it is. */
+/* A process is stopped until its session is over. Its first call of any function reports that. */
 ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
 {
     struct stopped *k = zkt_shared(sizeof(*k));
@@ -300,7 +319,8 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
         (void)kill(k->pid, SIGSTOP);
         zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
         struct zkt_hold *h[ZKT_KINDS];
-        hold_each(c, h); /* when the session is over, and a tick of the server */
+        /* Granted after the end of the session and a tick of the server. */
+        hold_each(c, h);
         ZKT_IN_RANGE(zkt_now_ms() - before, 0, SESSION_MS + TICK_MS + SLACK_MS);
         atomic_store(&k->over, 1);
         (void)kill(k->pid, SIGCONT);
@@ -314,7 +334,7 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
     }
 }
 
-/* The server that a client is connected to is killed: in its session or in another it goes on at the others. */
+/* The server of a client is killed. The client goes on at the other servers, in the same session or in a new one. */
 ZKT_CASE(a_killed_server_is_left)
 {
     enum { SERVERS = 3, SERVER_PATIENCE_MS = 60000 };
@@ -340,7 +360,7 @@ ZKT_CASE(a_killed_server_is_left)
     }
 }
 
-/* A server that comes back empty: who waits, and who holds next, goes on by itself. */
+/* A server restarts without its data. Waiters and later holders go on without a call. */
 ZKT_CASE(an_empty_server_is_gone_on_with)
 {
     zkt_server *s = zkt_server_start(NULL);

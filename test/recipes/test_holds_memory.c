@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every kind of hold when memory runs out: an error or success, and nothing is left. */
+/* Every kind of hold when memory runs out: a call succeeds or fails with ZKR_ENOMEM, and no node is left. */
 #include <stdio.h>
 
 #include "hold.h"
@@ -7,14 +7,14 @@
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
 static char resource[256];
-static zkr_client *client; /* NULL: each life opens its own */
+static zkr_client *client; /* NULL = each life opens one */
 
 static bool out_of_memory(int rc)
 {
     return rc == ZKR_ENOMEM;
 }
 
-/* Leaders write nothing. Without memory in libzookeeper's part we do not learn whether it was sent. */
+/* Leaders write nothing. If libzookeeper lacks memory, it is unknown whether the request was sent. */
 static bool write_and_release(struct zkt_hold *h)
 {
     bool gone = false, writes = !zkt_is(ZKT_LEADERS);
@@ -27,7 +27,7 @@ static bool write_and_release(struct zkt_hold *h)
     return gone;
 }
 
-/* It is held, or has failed for want of memory. */
+/* Wait until the hold is granted or has failed for lack of memory. */
 static void settle(struct zkt_hold *h)
 {
     int rc = zkt_hold_wait(h);
@@ -39,7 +39,10 @@ static void settle(struct zkt_hold *h)
     }
 }
 
-/* One behind the other; without memory for a node the first one enters anew, maybe behind the second. */
+/*
+ * One contender queues behind the other. Without memory for its node, the first one queues again, possibly
+ * behind the second.
+ */
 static void two_holds(struct zkt_hold *h, struct zkt_hold *other)
 {
     zkt_hold_ask(h, PATIENCE_MS);
@@ -73,7 +76,7 @@ static void one_life(void)
     }
 }
 
-/* Each allocation fails once, by search: of the client's too, once. */
+/* Each allocation fails once, by a search. For the mutex, that includes the allocations of the client. */
 ZKT_HOLD_CASE(any_failing_allocation_is_survived, ZKT_NONE)
 {
     client = zkt_is(ZKT_BIT(ZKT_MUTEX)) ? NULL : zkt_client(zkt_servers(), SESSION_MS);

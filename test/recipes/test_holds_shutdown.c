@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is shut down: every wait for a hold ends, and what is held stays until it is released. */
+/* A client is shut down: every wait for a hold ends, and existing holds remain until they are released. */
 #include "hold.h"
 
 enum {
@@ -9,14 +9,14 @@ enum {
     PATIENCE_MS = 30000
 };
 
-/* Once more is as good as once. */
+/* A second shutdown changes nothing. */
 static void shut_down(zkr_client *c)
 {
     ZKT_MUST(zkr_client_shutdown(c));
     ZKT_MUST(zkr_client_shutdown(c));
 }
 
-/* The wait has ended, nothing of it is left but @others, and none is begun any more. */
+/* Check that the wait has ended, that only @others nodes are left, and that no new wait begins. */
 static void expect_closed(zkr_client *c, struct zkt_hold *h, int others)
 {
     static const int64_t limits[] = {ZKR_FOREVER, 0, LONG_MS};
@@ -25,15 +25,15 @@ static void expect_closed(zkr_client *c, struct zkt_hold *h, int others)
     ZKT_BECOMES(zkr_client_flush(c, 0), ZKR_OK, PATIENCE_MS);
     assert_int_equal(zkt_stats(c).waiting + zkt_stats(c).held, 0);
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        int64_t limit =
-            zkt_is(ZKT_BIT(ZKT_SELECTOR)) ? ZKR_FOREVER : limits[i]; /* it has none */
+        /* A selector has no timeout. */
+        int64_t limit = zkt_is(ZKT_BIT(ZKT_SELECTOR)) ? ZKR_FOREVER : limits[i];
         ZKT_RC(zkt_hold_acquire(h, limit), ZKR_ECLOSED);
     }
     assert_null(zkt_hold_on_closed(c));
     ZKT_BECOMES(zkt_hold_nodes(), others, PATIENCE_MS);
 }
 
-/* Behind another client. */
+/* The contender waits behind a holder of another client. */
 ZKT_HOLD_CASE(a_wait_behind_another_ends, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -51,7 +51,10 @@ static void silence_answers(zkt_proxy *p)
     zkt_proxy_freeze(p, ZKT_TO_CLIENT);
 }
 
-/* Servers that hear nothing, or are not heard, and none at all. What was sent may have made nodes: they go as well. */
+/*
+ * Requests or answers are held up, or the connection is cut. Nodes of requests that were already sent are
+ * deleted as well.
+ */
 ZKT_HOLD_CASE(a_wait_for_servers_ends, ZKT_NONE)
 {
     static void (*const faults[])(zkt_proxy * p) = {zkt_proxy_blackhole,
@@ -66,7 +69,7 @@ ZKT_HOLD_CASE(a_wait_for_servers_ends, ZKT_NONE)
         }
         zkt_hold_ask(h, ZKR_FOREVER);
         zkt_sleep_ms(
-            20); /* it has had time to begin; one that has not is treated alike */
+            20); /* time for the wait to begin; a later wait ends the same way */
         assert_true(zkt_hold_waits(h));
         shut_down(c);
         ZKT_EVENTUALLY(!zkt_hold_waits(h), PATIENCE_MS);
@@ -76,8 +79,8 @@ ZKT_HOLD_CASE(a_wait_for_servers_ends, ZKT_NONE)
 }
 
 /*
- * Of every kind, until it is released, and not by lack of a lease; a neighbour that waits for it is told. So is the
- * function of a selector, which returns: test_shutdown.c.
+ * Holds of every kind remain until their release, and their lease is renewed. A neighbour that waits for one of them
+ * fails. The wait in a selector's function returns, see test_shutdown.c.
  */
 ZKT_CASE(what_is_held_stays_held)
 {
@@ -93,7 +96,7 @@ ZKT_CASE(what_is_held_stays_held)
     ZKT_RC(zkt_hold_wait(behind), ZKR_ECLOSED);
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     zkt_sleep_ms((int64_t)2 *
-                 SHORT_SESSION_MS); /* the session would be over without a lease */
+                 SHORT_SESSION_MS); /* without a lease, the session would be over */
     for (int kind = 0; kind < STAY; kind++) {
         int64_t token;
         assert_true(zkt_hold_is_sure(h[kind]) && zkt_hold_valid_for_ms(h[kind]) > 0);
@@ -111,7 +114,7 @@ ZKT_CASE(what_is_held_stays_held)
 
 /* --- while waits begin --- */
 
-/* Until it is refused. */
+/* Acquire and release until a call fails. */
 static int again_and_again(struct zkt_hold *h, void *unused)
 {
     int rc;
@@ -122,7 +125,7 @@ static int again_and_again(struct zkt_hold *h, void *unused)
     return rc;
 }
 
-/* Threads that are about to wait, or have just been granted, end with the others. */
+/* The waits of threads that are about to wait, or have just been granted, end as well. */
 ZKT_CASE(waits_that_begin_meanwhile_end)
 {
     enum { ROUNDS = 10, EACH = 2 };

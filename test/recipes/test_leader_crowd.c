@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hundred candidates that come and go at random over lines that break: never two leaders, seen
- * from inside (what latches say of themselves) and from outside (what the nodes say).
+ * A hundred candidates come and go at random on connections that break. There are never two leaders, neither by the
+ * functions of the latches (inside) nor by the nodes (outside).
  *
- * Both views compare fencing tokens, which grow from leader to leader: once any leadership with a
- * token has been seen, none with a lower one may be sure any more.
+ * Both views compare fencing tokens, which rise from leader to leader. Once a leadership with a token was seen, no
+ * leadership with a lower token may be sure any more.
  *
- * $ZKR_TEST_SECONDS says how long, $ZKR_TEST_SEED repeats a run.
+ * $ZKR_TEST_SECONDS sets the duration, and $ZKR_TEST_SEED repeats a run.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@
 
 enum { CLIENTS = 4, EACH = 25, SESSION_MS = 2000, PATIENCE_MS = 30000 };
 enum { DEFAULT_SECONDS = 15, LEAST_TERMS = 4, LONGEST_CUT_MS = 2 * SESSION_MS };
-/* The first few of each client stay long, and so lead when their line breaks. */
+/* The first latches of each client stop rarely, so that they lead when their connection breaks. */
 enum { STAYERS = 5, STAYERS_TURN = 3 };
 
 struct client {
@@ -46,7 +46,7 @@ static void see(_Atomic int64_t *seen, int64_t token)
 
 /* --- threads --- */
 
-/* Starts and stops latches of one client. */
+/* Start and stop latches of one client. */
 static void *come_and_go(void *arg)
 {
     struct client *k = arg;
@@ -59,7 +59,7 @@ static void *come_and_go(void *arg)
             bool notify = rand_r(&k->seed) % 2;
             ZKT_MUST(zkr_leader_latch_stop(k->l[i], notify ? ZKR_LATCH_NOTIFY
                                                            : ZKR_LATCH_SILENT));
-            if (!notify) { /* a loss that was not told */
+            if (!notify) { /* the loss was not reported */
                 atomic_store(&k->told[i].losses, atomic_load(&k->told[i].gains));
             }
         } else {
@@ -71,7 +71,7 @@ static void *come_and_go(void *arg)
     return NULL;
 }
 
-/* Breaks one client's line now and then, for longer than a session at times. */
+/* Break the connection of one client now and then, sometimes for longer than a session timeout. */
 static void *break_lines(void *arg)
 {
     struct client *k = arg;
@@ -115,7 +115,7 @@ static void look_at(zkr_leader_latch *l)
     see(&inside, token);
 }
 
-/* Asks all latches who leads. */
+/* Ask all latches whether they lead. */
 static void *look_inside(void *arg)
 {
     while (!atomic_load(&over)) {
@@ -127,7 +127,7 @@ static void *look_inside(void *arg)
     return NULL;
 }
 
-/* The name with the lowest number; NULL when there is none. */
+/* Returns the name with the lowest number, or NULL if the list is empty. */
 static const char *lowest(const zkt_list *list)
 {
     const char *first = NULL;
@@ -140,7 +140,7 @@ static const char *lowest(const zkt_list *list)
     return first;
 }
 
-/* Asks the server, by other means than the library, whose node is the first. */
+/* Read from the server, without the library, whose node is the first. */
 static void *look_outside(void *arg)
 {
     zkt_raw *raw = zkt_raw_open(zkt_servers(), 20000);
@@ -201,7 +201,7 @@ static bool any_leads(void)
     return leads;
 }
 
-/* Connections made anew, in the same session or in the next. */
+/* Returns the number of reconnections, in the same session or in a new one. */
 static int64_t breaks(void)
 {
     int64_t count = 0;

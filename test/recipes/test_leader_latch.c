@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader latch on a good day: who leads, who is told, what it costs. */
+/* The leader latch without faults: leadership, callbacks and costs. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
 
 /* --- starting, leading, stopping --- */
 
-/* The event alone makes the next one leader, with no request, in less than 50 ms. */
+/* The event alone makes the next latch the leader, without a request, in less than 50 ms. */
 ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
 {
     zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
@@ -26,7 +26,7 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
         zkr_leader_latch *from = l[i % 2], *to = l[(i + 1) % 2];
         zkt_door_focus(c[(i + 1) % 2]);
         ZKT_MUST(zkr_leader_latch_start(to));
-        /* A node, a list, both watches; now and then a watch on the directory. */
+        /* A create, a list, two watches; sometimes a watch on the directory. */
         ZKT_EVENTUALLY(zkt_door_total() >= 4 && zkt_all_answered(c[(i + 1) % 2]),
                        PATIENCE_MS);
         int requests = zkt_door_total();
@@ -37,7 +37,7 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
         quick += zkt_now_ms() - stopped < 50;
         assert_int_equal(zkt_door_total(), requests);
     }
-    /* A busy machine has its moments, and the pace of other servers is not ours. */
+    /* Allows for delays on a busy machine. The speed of servers that others use is not checked. */
     assert_true(quick >= 8 || !zkt_servers_private());
 }
 
@@ -50,7 +50,7 @@ static void *stop_soon(void *l)
     return NULL;
 }
 
-/* await says what came of the candidacy. */
+/* await returns the outcome of the candidacy. */
 ZKT_CASE(await_returns_what_happened)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -73,12 +73,12 @@ ZKT_CASE(await_returns_what_happened)
 
 /* --- fitness --- */
 
-/* A latch that is not fit is no candidate, before the start and after it; the time of its fitness decides its place. */
+/* An unfit latch is no candidate, before the start and after it. Its place depends on when it becomes fit. */
 ZKT_CASE(who_is_not_fit_is_no_candidate)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
-    ZKT_MUST(zkr_leader_latch_set_fit(a, 1)); /* as it is */
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1)); /* it is fit already */
     ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
     ZKT_MUST(zkr_leader_latch_start(a));
     ZKT_RC(zkr_leader_latch_start(a), ZKR_ESTATE);
@@ -90,7 +90,7 @@ ZKT_CASE(who_is_not_fit_is_no_candidate)
     zkt_lead(b);
     ZKT_MUST(zkr_leader_latch_set_fit(a, 1));
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    ZKT_MUST(zkr_leader_latch_set_fit(a, 0)); /* while it waits in the queue */
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0)); /* while it is queued */
     ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
     ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
@@ -100,7 +100,7 @@ ZKT_CASE(who_is_not_fit_is_no_candidate)
     ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
     ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
     ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_set_fit(a, 1)); /* stopped: it joins at the next start */
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1)); /* it joins at the next start */
     assert_int_equal(zkr_leader_latch_state(a), ZKR_LATCH_STOPPED);
     zkt_lead(a);
     ZKT_RC(zkr_leader_latch_set_fit(NULL, 1), ZKR_EINVAL);
@@ -113,7 +113,7 @@ static void *make_fit_soon(void *latch)
     return NULL;
 }
 
-/* A latch that has failed can be started again, and then knows nothing of the failure. */
+/* A failed latch can be started again, and no longer reports the failure. */
 ZKT_CASE(a_failure_is_over_with_the_next_start)
 {
     struct zkt_told told;
@@ -132,7 +132,7 @@ ZKT_CASE(a_failure_is_over_with_the_next_start)
     zkt_end_latch(l);
 }
 
-/* To say again what is so already changes nothing. */
+/* Setting the same fitness again changes nothing. */
 ZKT_CASE(a_fit_leader_leads_on)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -147,7 +147,7 @@ ZKT_CASE(a_fit_leader_leads_on)
     assert_int_equal(zkt_nodes(), 1);
 }
 
-/* A leader that is not fit any more is told of its loss, the next one leads, and whoever waits goes on waiting. */
+/* A leader that becomes unfit gets on_loss, the next candidate leads, and a wait for leadership continues. */
 ZKT_CASE(a_leader_that_is_not_fit_steps_down)
 {
     struct zkt_told told, next;
@@ -179,12 +179,12 @@ ZKT_CASE(a_leader_that_is_not_fit_steps_down)
 
 /* --- terms --- */
 
-/* A loss that takes its time: what was led takes that long to end. */
+/* A slow on_loss: the application takes time to end its work as leader. */
 struct ending {
     struct zkt_told told;
     atomic_int begun, may_end;
     atomic_int
-        leads; /* in a call of on_loss: the latch said that it leads, or for how long */
+        leads; /* during on_loss, the latch reported leadership or a remaining time */
 };
 
 static void lose_slowly(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
@@ -251,7 +251,7 @@ ZKT_CASE(a_term_that_is_over_gets_no_answer_of_the_next)
 
 /* --- misuse --- */
 
-/* Calls at the wrong time, and with too little room. */
+/* Functions fail if the state is wrong or the buffer is too small. */
 ZKT_CASE(calls_at_the_wrong_time_are_refused)
 {
     char text[8];
@@ -260,7 +260,7 @@ ZKT_CASE(calls_at_the_wrong_time_are_refused)
     zkr_leader_latch *l = zkt_latch(c, "long enough", NULL);
     ZKT_RC(zkr_leader_latch_fencing_token(l, &token), ZKR_ENOTOWNER);
     ZKT_RC(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_ENOTOWNER);
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY)); /* never started */
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY)); /* it was never started */
     zkt_lead(l);
     ZKT_RC(zkr_leader_latch_leader(l, text, sizeof(text)), ZKR_EINVAL);
     ZKT_RC(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_EINVAL);
@@ -271,7 +271,7 @@ ZKT_CASE(calls_at_the_wrong_time_are_refused)
 
 /* --- callbacks --- */
 
-/* Ten leave one after the other, seven of them told: ten gains, seven losses. */
+/* Ten leaders stop one after the other, seven of them with notification: ten gains, seven losses. */
 ZKT_CASE(only_those_who_ask_are_told_of_their_stop)
 {
     enum { N = 10, SILENT = 3 };
@@ -281,7 +281,7 @@ ZKT_CASE(only_those_who_ask_are_told_of_their_stop)
     for (int i = 0; i < N; i++) {
         l[i] = zkt_telling_latch(c, "x", &told[i], NULL);
         ZKT_MUST(zkr_leader_latch_start(l[i]));
-        /* Those who find no parent ask again, and may come in behind later starts. */
+        /* A latch that finds no parent sends its create again, and could end up behind later starts. */
         ZKT_BECOMES(zkt_nodes(), i + 1, PATIENCE_MS);
     }
     for (int i = 0; i < N; i++) {
@@ -300,7 +300,7 @@ ZKT_CASE(only_those_who_ask_are_told_of_their_stop)
     }
 }
 
-/* A callback that is not over when the stop begins. */
+/* A callback that is still running when the stop begins. */
 struct slow {
     atomic_int begun, stopped, over;
 };
@@ -329,7 +329,7 @@ ZKT_CASE(a_stop_waits_for_the_callback_that_runs)
     }
 }
 
-/* From callbacks every function may be called; what would wait says so. */
+/* A callback may call every function. Functions that would wait fail with ZKR_ESTATE. */
 struct caller {
     atomic_int done;
     atomic_int rc[16];
@@ -390,7 +390,7 @@ ZKT_CASE(callbacks_may_call_every_function)
 
 /* --- observers --- */
 
-/* Leader and participants in two round trips, for one that takes no part. */
+/* An observer, which is no candidate, reads leader and participants in two round trips. */
 ZKT_CASE(an_observer_reads_in_two_round_trips)
 {
     enum { N = 7 };
@@ -429,7 +429,7 @@ static void count_news(zkr_leader_latch *l, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-/* An observer is told of each who comes or goes, also when the path did not exist at first. */
+/* on_contenders reports each join and leave to an observer, even if the path did not exist at first. */
 ZKT_CASE(an_observer_is_told_who_comes_and_goes)
 {
     atomic_int news = 0;
@@ -449,18 +449,18 @@ ZKT_CASE(an_observer_is_told_who_comes_and_goes)
     (void)snprintf(stranger, sizeof(stranger), "%s/config", zkt_path());
     zkt_create(zkt_servers(), stranger, "", 0);
     zkt_delete(zkt_servers(), stranger);
-    zkt_expire(d); /* observes in the next session, too */
+    zkt_expire(d); /* the next session goes on observing */
     zkt_sleep_ms(SHORT_MS);
-    assert_int_equal(atomic_load(&news), 3); /* neither is news */
+    assert_int_equal(atomic_load(&news), 3); /* neither of the two is a change */
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
     ZKT_BECOMES(atomic_load(&news), 4, PATIENCE_MS);
 }
 
-/* A candidate that goes while the list is being read. */
+/* A candidate that leaves while the list is being read. */
 struct going {
     zkt_proxy *p;
     char node[160];
-    int64_t requests; /* that are to pass */
+    int64_t requests; /* number of requests to let through */
 };
 
 static void silence(void *ctx)
@@ -472,7 +472,7 @@ static void silence(void *ctx)
     zkt_proxy_freeze(g->p, ZKT_TO_SERVER);
 }
 
-/* The next requests are the read of that node, and the list of the watch. */
+/* The next two requests are the read of the deleted node, and the list that sets the watch. */
 static void go(void *ctx)
 {
     struct going *g = ctx;
@@ -480,7 +480,7 @@ static void go(void *ctx)
     zkt_door_before(2, silence, g);
 }
 
-/* Who is left out of a list that the latch has read itself has gone, and that is news. */
+/* A node that the latch itself left out of its list, because it was deleted meanwhile, is reported as a change. */
 ZKT_CASE(an_observer_is_told_of_who_goes_while_it_reads)
 {
     atomic_int news = 0;
@@ -508,7 +508,7 @@ ZKT_CASE(an_observer_is_told_of_who_goes_while_it_reads)
 
 /* --- many --- */
 
-/* A thousand candidates on their own paths: no thread more, less than 4 KiB each. */
+/* A thousand candidates on one path need no further thread, and less than 4 KiB each. */
 ZKT_CASE(a_thousand_latches_need_no_thread)
 {
     enum { N = 1000 };
@@ -523,7 +523,7 @@ ZKT_CASE(a_thousand_latches_need_no_thread)
     }
     ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
     ZKT_BECOMES(zkt_waiting(c), N - 1, PATIENCE_MS);
-    size_t each = 0; /* once the last answers are in */
+    size_t each = 0; /* after the last answers */
     ZKT_EVENTUALLY((each = (mallinfo2().uordblks - before) / N) < 4096, PATIENCE_MS);
     print_message("%zu bytes a latch\n", each);
     assert_int_equal(zkt_thread_count(), threads);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader latch on bad days: sessions end, nodes go, lines are cut. */
+/* The leader latch under faults: sessions end, nodes are lost, connections are cut. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void node_of(zkr_leader_latch *l, char node[256])
 
 /* --- sessions --- */
 
-/* Two sessions end in quick succession, again and again: never out of turn, one node at the end. */
+/* Two sessions end in quick succession, five times. Callbacks stay in order, and one node is left at the end. */
 ZKT_CASE(quick_losses_of_sessions_leave_one_node)
 {
     struct zkt_told t;
@@ -26,7 +26,8 @@ ZKT_CASE(quick_losses_of_sessions_leave_one_node)
     for (int i = 0; i < 5; i++) {
         zkt_expire(c);
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-        zkt_expire_start(c); /* the next, while the latch is about to join */
+        /* The next session ends while the latch is about to join. */
+        zkt_expire_start(c);
         ZKT_EVENTUALLY(zkr_leader_latch_has_leadership(l), PATIENCE_MS);
     }
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
@@ -38,9 +39,9 @@ ZKT_CASE(quick_losses_of_sessions_leave_one_node)
     assert_int_equal(atomic_load(&t.bad), 0);
 }
 
-/* --- lines --- */
+/* --- connections --- */
 
-/* With the option the disconnect itself is a loss, and the same term goes on afterwards. */
+/* With step_down_when_suspended, a disconnect is a loss, and the same term continues after the reconnect. */
 ZKT_CASE(stepping_down_when_suspended_keeps_the_node)
 {
     struct zkt_told t;
@@ -69,7 +70,9 @@ ZKT_CASE(stepping_down_when_suspended_keeps_the_node)
     assert_int_equal(atomic_load(&t.bad), 0);
 }
 
-/* Back after the lease bound, but within the session: it leads on in its old place. */
+/*
+ * The client reconnects after the end of the lease, but within the session. The latch leads again with the same node.
+ */
 ZKT_CASE(a_late_return_costs_the_term_but_not_the_place)
 {
     enum { LONG_SESSION_MS = 8000 };
@@ -85,7 +88,7 @@ ZKT_CASE(a_late_return_costs_the_term_but_not_the_place)
     ZKT_EVENTUALLY(zkt_nodes() == 2 && atomic_load(&ta.gains) == 1, PATIENCE_MS);
     node_of(a, before);
     int64_t token = atomic_load(&ta.token);
-    /* A new session's first bound is the session's own end: wait for one of the probes. */
+    /* The first bound of a new session is the session's own end. Waits for the bound of a probe. */
     ZKT_EVENTUALLY(zkr_leader_latch_valid_for_ms(a) < LONG_SESSION_MS * 3 / 4,
                    PATIENCE_MS);
     zkt_proxy_cut(p);
@@ -101,7 +104,7 @@ ZKT_CASE(a_late_return_costs_the_term_but_not_the_place)
     assert_int_equal(atomic_load(&ta.bad), 0);
 }
 
-/* Nobody can say whether its node is still there: the candidacy is over, and what is left of it goes. */
+/* The latch cannot find out whether its node still exists. The candidacy fails, and the node is deleted. */
 ZKT_CASE(a_leader_in_doubt_that_may_not_read_its_node_is_no_candidate)
 {
     enum { LONG_SESSION_MS = 8000 };

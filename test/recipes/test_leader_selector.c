@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader selector: a function that runs while leader, and every way for it to end. */
+/* The leader selector: a function that runs while its process leads, and all the ways in which it ends. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,20 +13,20 @@ enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
 enum ends { BY_EXIT = 1, BY_CANCEL, BY_LATE_CANCEL, ENDS };
 enum { RUNNING = 1, STUBBORN_MS = 300, LONG_SESSION_MS = 12000 };
 
-/* What take_leadership() does, and what it saw. */
+/* What take_leadership() is told to do, and what it saw. */
 struct job {
     zkr_leader_selector *s;
-    /* 0: returns at once; else waits that long, ZKR_FOREVER until told. */
+    /* 0 = returns at once, else the time to wait; ZKR_FOREVER = until told to return. */
     int64_t wait_ms;
-    int64_t ignore_ms;  /* told or not, stays that much longer */
-    int ends_by;        /* not 0: the thread does not return */
-    pthread_key_t *key; /* gets a value, for the key's destructor */
-    atomic_int *shared; /* more than one job runs */
-    atomic_int runs;    /* begun */
+    int64_t ignore_ms;  /* time to stay after the wait */
+    int ends_by;        /* not 0: the thread ends instead of returning */
+    pthread_key_t *key; /* gets a value, so that the key's destructor runs */
+    atomic_int *shared; /* number of jobs that run now, shared by several jobs */
+    atomic_int runs;    /* number of runs that have begun */
     atomic_int inside;
     atomic_int bad;
-    atomic_int ended; /* what the wait said; RUNNING = not yet */
-    atomic_int why;   /* the same, of the last run that ended */
+    atomic_int ended; /* what the wait returned; RUNNING = it has not returned */
+    atomic_int why;   /* what the wait returned in the last run that ended */
     _Atomic int64_t token, ended_at_ms, begun_at_ms;
     atomic_int failures, code;
     atomic_int stopped; /* what the destructor's stop returned; RUNNING = not yet */
@@ -101,7 +101,7 @@ static const zkr_leader_selector_options plain = ZKR_LEADER_SELECTOR_OPTIONS_INI
 
 /* --- rounds --- */
 
-/* Returning gives leadership up; another round only when asked for. */
+/* A return gives leadership up. The next round must be requested. */
 ZKT_CASE(returning_gives_leadership_up)
 {
     struct job j = {0};
@@ -121,7 +121,7 @@ ZKT_CASE(returning_gives_leadership_up)
     end(&j);
 }
 
-/* Three that requeue by themselves: all get their turn, one at a time. */
+/* Three selectors requeue automatically: all of them lead, one at a time. */
 ZKT_CASE(selectors_take_turns_by_themselves)
 {
     enum { N = 3, ROUNDS = 20 };
@@ -142,7 +142,7 @@ ZKT_CASE(selectors_take_turns_by_themselves)
     }
 }
 
-/* The cool-down lies between two rounds. */
+/* The delay passes between two rounds. */
 ZKT_CASE(the_requeue_delay_is_kept)
 {
     struct job j = {0};
@@ -160,7 +160,7 @@ ZKT_CASE(the_requeue_delay_is_kept)
     end(&j);
 }
 
-/* While it leads the next round is requested already. */
+/* While the function runs, the next round is already requested. */
 ZKT_CASE(who_requeues_by_itself_has_requested_the_next_round)
 {
     struct job j = {.wait_ms = ZKR_FOREVER};
@@ -173,7 +173,7 @@ ZKT_CASE(who_requeues_by_itself_has_requested_the_next_round)
     end(&j);
 }
 
-/* A round that is asked for begins at once. */
+/* A requested round begins at once. */
 ZKT_CASE(a_requested_round_does_not_pause)
 {
     struct job j = {0};
@@ -187,7 +187,7 @@ ZKT_CASE(a_requested_round_does_not_pause)
     end(&j);
 }
 
-/* Who asks is told its id, as long as it waits and when it leads. */
+/* Other clients read the ID of the selector while it waits and while it leads. */
 ZKT_CASE(a_selector_has_its_id)
 {
     char id[32];
@@ -209,7 +209,7 @@ ZKT_CASE(a_selector_has_its_id)
     end(&j);
 }
 
-/* A function that ends its thread gives leadership up all the same, and further rounds begin on another thread. */
+/* A function that ends its thread gives leadership up, too. Further rounds begin on another thread. */
 ZKT_CASE(ending_the_thread_gives_leadership_up)
 {
     for (int ends_by = BY_EXIT; ends_by < ENDS; ends_by++) {
@@ -242,7 +242,10 @@ static void stop_at_end(void *job)
     atomic_store(&j->stopped, zkr_leader_selector_stop(j->s, PATIENCE_MS));
 }
 
-/* The stop acts as in take_leadership(), whether the thread has been replaced, or ends because another thread stops, too. */
+/*
+ * A stop in a destructor of the thread works as in take_leadership(), even if the thread was replaced, or ends because
+ * another thread stops the selector.
+ */
 ZKT_CASE_WAYS(a_destructor_in_its_thread_stops_the_selector,
               {"a_destructor_in_a_thread_that_was_ended_stops_the_selector",
                a_destructor_in_its_thread_stops_the_selector, BY_EXIT, NULL},
@@ -269,7 +272,7 @@ ZKT_CASE_WAYS(a_destructor_in_its_thread_stops_the_selector,
     assert_int_equal(pthread_key_delete(key), 0);
 }
 
-/* The pause between rounds and the end of a stop do not depend on the thread. */
+/* If the function ends its thread, the delay between rounds and the end of a stop are the same as after a return. */
 ZKT_CASE(ending_the_thread_ends_a_round_like_a_return)
 {
     enum { DELAY_MS = 200 };
@@ -297,7 +300,7 @@ ZKT_CASE(ending_the_thread_ends_a_round_like_a_return)
 
 /* --- interrupt, stop --- */
 
-/* The wait returns at once when interrupted, and a requeue while leading is the next round. */
+/* An interrupt ends the wait at once. A requeue while leading requests the next round. */
 ZKT_CASE(an_interrupt_ends_the_wait)
 {
     struct job j = {.wait_ms = ZKR_FOREVER};
@@ -319,7 +322,7 @@ ZKT_CASE(an_interrupt_ends_the_wait)
     end(&j);
 }
 
-/* stop waits for the function, says if it did not end, and can be called again. */
+/* A stop waits for the function, reports if it has not ended, and can be repeated. */
 ZKT_CASE(a_stop_waits_for_the_function)
 {
     struct job j = {.wait_ms = ZKR_FOREVER, .ignore_ms = STUBBORN_MS};
@@ -342,7 +345,7 @@ ZKT_CASE(a_stop_waits_for_the_function)
     end(&j);
 }
 
-/* Only take_leadership() has to be waited for: without it the least patient stop is enough. */
+/* Only a running take_leadership() makes a stop wait. Otherwise even a timeout of 0 is sufficient. */
 ZKT_CASE(one_that_does_not_lead_stops_without_waiting)
 {
     struct job j = {0}, idle = {0};
@@ -371,7 +374,7 @@ ZKT_CASE(one_that_does_not_lead_stops_without_waiting)
 
 /* --- loss --- */
 
-/* With the option a cut ends the wait at once. */
+/* With step_down_when_suspended, a cut of the connection ends the wait at once. */
 ZKT_CASE(a_cut_line_ends_the_wait_at_once)
 {
     struct job j = {.wait_ms = ZKR_FOREVER};
@@ -388,7 +391,10 @@ ZKT_CASE(a_cut_line_ends_the_wait_at_once)
     end(&j);
 }
 
-/* With the option a grant without a connection, as by a thread of the same client, is none. */
+/*
+ * With step_down_when_suspended, a grant without a connection, for example by a thread of the same client, does not
+ * start the function.
+ */
 ZKT_CASE(a_grant_while_suspended_does_not_lead)
 {
     for (int steps_down = 0; steps_down < 2; steps_down++) {
@@ -434,7 +440,10 @@ static void queue_again(zkr_leader_selector *s)
     ZKT_MUST(zkr_leader_selector_requeue(s));
 }
 
-/* No right to create: reported once, no spinning; a requeue tries again, and so does a start. */
+/*
+ * Without permission to create nodes, the selector reports the failure once, and sends no further requests. A requeue
+ * or a start tries again.
+ */
 ZKT_CASE(a_missing_right_ends_the_candidacy)
 {
     static void (*const again[])(zkr_leader_selector * s) = {queue_again, start_again};
@@ -498,7 +507,10 @@ static void call_all(zkr_leadership *lead, void *ctx)
     atomic_store(&k->done, 1);
 }
 
-/* take_leadership() may call every function, the blocking ones too; it cannot wait for itself. */
+/*
+ * take_leadership() may call every function, including those that block. A stop there does not wait for the
+ * function itself.
+ */
 ZKT_CASE(take_leadership_may_call_every_function)
 {
     static const int expected[10] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a loss: a deleted node, a quorum that is lost, a process that was stopped, a connection that was cut. */
+/* What a loss reports: a deleted node, a lost quorum, a stopped process, a cut connection. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void expect_text(const char *text, const char *part)
     }
 }
 
-/* The words are followed by that time. */
+/* Check that the text contains @words, followed by this time. */
 static void expect_seconds(const struct told *told, const char *words, int64_t ms)
 {
     char part[128];
@@ -69,8 +69,8 @@ static void end(zkr_client *c, zkr_mutex *m)
 }
 
 /*
- * The bound comes before the end of the session, unless this machine was too busy to look in between. It may have been
- * so busy that this process counts as stopped.
+ * Usually, the lease ends before the session does. On a busy machine, the client may notice only the end of the
+ * session, and this process may even count as stopped.
  */
 static void expect_why(const struct told *told, const char *why, int64_t ms)
 {
@@ -83,7 +83,7 @@ static void expect_why(const struct told *told, const char *why, int64_t ms)
     expect_seconds(told, "the last answered write was sent ", told->lost.last_write_ms);
 }
 
-/* By hand: no word of anything else. */
+/* Somebody deletes the node. The text gives no other reason. */
 ZKT_CASE(a_deleted_node)
 {
     struct told told = {.count = 0};
@@ -110,7 +110,7 @@ ZKT_CASE(a_deleted_node)
     end(c, m);
 }
 
-/* The server is there and does not answer: as behind a quorum that is lost. */
+/* The server does not answer, as behind a lost quorum. */
 ZKT_CASE(a_silent_server)
 {
     struct told told = {.count = 0};
@@ -119,7 +119,7 @@ ZKT_CASE(a_silent_server)
     zkr_mutex *m = held_mutex(c, &told);
     zkt_proxy_blackhole(p);
     ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
-    /* libzookeeper gives the connection up after two thirds of the session time-out. */
+    /* libzookeeper gives the connection up after two thirds of the session timeout. */
     assert_true(told.lost.silent_ms > 0 || told.lost.disconnected_ms > 0);
     assert_true(told.lost.last_write_ms >= SESSION_MS / 2);
     if (told.lost.disconnected_ms > 0) {
@@ -131,7 +131,7 @@ ZKT_CASE(a_silent_server)
     end(c, m);
 }
 
-/* A server that gives a new session, or somebody who ends the session: -t would be no remedy for either. */
+/* A server replaces the session, or somebody ends it. A longer session timeout would not help in either case. */
 ZKT_CASE(a_session_that_ends_early)
 {
     for (int by_server = 0; by_server < 2; by_server++) {
@@ -150,7 +150,7 @@ ZKT_CASE(a_session_that_ends_early)
             expect_text(told.text,
                         "session expired: a server gave a new session before "
                         "the timeout of the old one, or somebody ended");
-        } else { /* the server told of the node first */
+        } else { /* the event of the node arrived first */
             assert_int_equal(told.lost.reason, ZKR_LOST_NODE);
             assert_false(by_server);
         }
@@ -159,7 +159,7 @@ ZKT_CASE(a_session_that_ends_early)
     }
 }
 
-/* Each answer comes, but takes almost half of the session timeout. */
+/* Every answer arrives, but takes almost half of the session timeout. */
 ZKT_CASE(slow_answers)
 {
     struct told told = {.count = 0};
@@ -179,7 +179,7 @@ ZKT_CASE(slow_answers)
     end(c, m);
 }
 
-/* Nobody listens any more. */
+/* Nobody accepts connections any more. */
 ZKT_CASE(a_cut_connection)
 {
     struct told told = {.count = 0};
@@ -218,7 +218,10 @@ static int hold(void *arg)
 
 enum { STOP_MS = 2 * SESSION_MS };
 
-/* Stop a process that holds, until its session has ended. @server: which is gone by then; NULL = the shared one. */
+/*
+ * Stop a process that holds the lock, until its session has ended. @server is stopped before that; NULL = the shared
+ * server, which goes on.
+ */
 static struct told *stop_one(zkt_server *server)
 {
     struct told *told = zkt_shared(sizeof(*told));
@@ -238,12 +241,12 @@ static struct told *stop_one(zkt_server *server)
     return told;
 }
 
-/* It says so, and for how long; whatever it hears of first when it goes on. */
+/* The loss gives the duration of the stop, whatever the process notices first when it continues. */
 ZKT_CASE(a_stopped_process)
 {
     struct told *told = stop_one(NULL);
     if (told->lost.reason !=
-        ZKR_LOST_NODE) { /* the server's news may be the first that is read */
+        ZKR_LOST_NODE) { /* the event of the node may be read first */
         expect_seconds(told, "this process did not run for ", told->lost.stopped_ms);
     }
     assert_non_null(strstr(told->metrics, "\nzkr_lost_total{"));
@@ -251,7 +254,7 @@ ZKT_CASE(a_stopped_process)
     ZKT_IN_RANGE(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
 }
 
-/* That it has no connection either, both numbers tell; the words are of the stop. */
+/* Both numbers are set, and the text gives only the stop as the reason. */
 ZKT_CASE(a_stopped_process_without_a_connection)
 {
     struct told *told = stop_one(zkt_server_start(NULL));
@@ -295,14 +298,14 @@ ZKT_CASE(a_ticket_can_be_asked)
     ZKT_RC(zkr_ticket_lost(t, NULL, sizeof(lost)), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_lost(t, &lost, 0), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_release(t), ZKR_ESESSION);
-    /* What was told lives as long as the ticket. */
+    /* The strings live as long as the ticket. */
     assert_string_equal(lost.node, node);
     assert_string_equal(lost.text, "node deleted");
     ZKT_RC(zkr_ticket_lost(t, &lost, sizeof(lost)), ZKR_ESTATE);
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
-/* A name for each, and one for what is none. */
+/* Each reason has its own name, and other numbers have the name "?". */
 ZKT_CASE(every_reason_has_a_name)
 {
     static const int reasons[] = {ZKR_LOST_SESSION, ZKR_LOST_LEASE, ZKR_LOST_NODE,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ten thousand tickets that wait in one process with an event loop: the threads and the memory that they take; and as many
- * as libzookeeper cannot name in one request when it connects again. Memory is what the library itself has allocated: the
- * program is linked with --wrap=calloc and --wrap=free, which do not reach into libzookeeper.
+ * Ten thousand tickets wait in one process with an event loop. The first tests measure their threads and their memory.
+ * The other tests break a connection when there are more nodes than libzookeeper could name in one request as it
+ * reconnects. Memory means the allocations of the library itself: the program is linked with --wrap=calloc and
+ * --wrap=free, which do not affect libzookeeper.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -18,7 +19,7 @@
 #include "session/watches.h"
 
 enum { TICKETS = 10000, APART = 3000, SESSION_MS = 20000, CHUNK = 500 };
-enum { WATCH_MOST = 22 }; /* what a client keeps of each watch */
+enum { WATCH_MOST = 22 }; /* bytes that a client keeps for each watch */
 enum { SPARE_BYTES = ZKR__WATCH_SPARE_BYTES, NAME_LEN = 55 };
 enum { PATIENCE_MS = 120000, TICKET_MOST = 1024, METER_MOST = 576, PATH_SIZE = 256 };
 
@@ -30,7 +31,7 @@ void __wrap_free(void *p);
 static _Atomic int64_t allocated;  /* bytes */
 static _Thread_local bool by_test; /* this thread allocates for the test itself */
 
-/* With the word that the allocator keeps for itself. */
+/* Returns the size of an allocation, including the header of the allocator. */
 static int64_t bytes_of(void *p)
 {
     return p ? (int64_t)(malloc_usable_size(p) + sizeof(size_t)) : 0;
@@ -49,13 +50,13 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
-/* How they stand: so many at each of so many paths, behind one that holds. */
+/* How many tickets wait at each of how many paths, behind one holder each. */
 struct shape {
     const char *name;
     int paths, each;
-    bool apart; /* another client has those that hold */
-    bool cut;   /* the connection of those that wait is to break */
-    int length; /* of a path, if longer than what it takes; 0 = as in practice */
+    bool apart; /* another client has the holders */
+    bool cut;   /* the connection of the waiters will break */
+    int length; /* length of a path, if above the minimum; 0 = a usual length */
 };
 
 struct crowd;
@@ -63,24 +64,24 @@ struct crowd;
 struct place {
     struct crowd *k;
     zkr_ticket *ticket;
-    int path, turn; /* 0 = the first at its path */
+    int path, turn; /* 0 = the holder of its path */
 };
 
 struct crowd {
     const struct shape *shape;
     zkr_client *c, *holder;
-    zkt_proxy
-        *proxy; /* between c and the servers; it would spoil the count of memory */
+    /* Between c and the servers, only if the connection will break, because it would distort the memory count. */
+    zkt_proxy *proxy;
     zkr_mutex *mutexes[TICKETS], *held[TICKETS];
     struct place places[2 * TICKETS];
-    int next[TICKETS]; /* whose turn it is */
+    int next[TICKETS]; /* number of the next grant at each path */
     int64_t last_token[TICKETS];
     int granted;
-    char unexpected[200]; /* the first that was */
-    bool pass_on;         /* who is granted releases at once */
+    char unexpected[200]; /* the first unexpected call */
+    bool pass_on;         /* granted tickets release at once */
 };
 
-static struct crowd crowd; /* not from the allocator */
+static struct crowd crowd; /* not allocated, so not counted */
 
 static struct place *place_at(struct crowd *k, int path, int turn)
 {
@@ -122,7 +123,7 @@ static void request(struct crowd *k, int path, int turn)
                                ZKR_FOREVER, on_ticket, p, &p->ticket));
 }
 
-/* The program's event loop, for a moment. */
+/* Run the program's event loop for a moment. */
 static void loop_once(struct crowd *k)
 {
     struct pollfd fds[] = {{.fd = zkr_client_event_fd(k->c), .events = POLLIN},
@@ -158,7 +159,10 @@ static int64_t watches(void)
     return count;
 }
 
-/* So long that a node's full path has 90 bytes, as they have in practice: ten thousand just fit into the bound. */
+/*
+ * Write a path of such a length that the full path of a node has 90 bytes, as is usual. The watches of ten thousand
+ * such nodes just fit into the limit.
+ */
 static void path_of(char path[PATH_SIZE], const struct shape *shape, int i)
 {
     enum { USUAL = 22, LEAST = 5, MOST = 96 };
@@ -172,7 +176,7 @@ static void path_of(char path[PATH_SIZE], const struct shape *shape, int i)
     (void)snprintf(path, PATH_SIZE, "%s/%s", zkt_path(), digits + MOST - count);
 }
 
-/* So many of @count nodes of a client are watched, of those that it can do without watching. */
+/* Returns how many of @count optional watches on nodes of one client are set. */
 static int64_t spare_watches(const struct crowd *k, int64_t count)
 {
     char path[PATH_SIZE];
@@ -181,15 +185,15 @@ static int64_t spare_watches(const struct crowd *k, int64_t count)
     return count < room ? count : room;
 }
 
-/* All that is to be asked has been asked when all watches are set that there is room for. */
+/* Wait until all optional watches that fit are set. By then, all other requests were sent, too. */
 static void loop_until_watched(struct crowd *k, int64_t count)
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
-    while (watches() < count) { /* one that was told of a change is set again */
+    while (watches() < count) { /* a watch that was triggered is set again */
         assert_true(zkt_now_ms() < end);
         loop_for(k, 200);
     }
-    loop_for(k, 200); /* the last answers */
+    loop_for(k, 200); /* for the last answers */
 }
 
 static zkr_client *open_client(const char *servers)
@@ -227,7 +231,7 @@ static void delete_paths(const struct crowd *k)
         path_of(path, k->shape, i);
         int rc = zkt_raw_delete(by, path);
         assert_true(rc == ZKT_OK ||
-                    rc == ZKT_NONODE); /* reaped, if it is a container */
+                    rc == ZKT_NONODE); /* deleted by the server, if it is a container */
     }
     assert_int_equal(zkt_raw_close(by), ZKT_OK);
 }
@@ -254,7 +258,7 @@ static void tear_down(struct crowd *k)
     delete_paths(k);
 }
 
-/* One at each path, which holds it. */
+/* Acquire each path with one ticket. */
 static void hold_all(struct crowd *k)
 {
     for (int i = 0; i < k->shape->paths; i++) {
@@ -276,7 +280,7 @@ static void queue_all(struct crowd *k)
     }
 }
 
-/* Whoever holds lets go, and the others after it, each in its turn. */
+/* Release the holders, so that the waiters are granted in turn, and end all objects. */
 static void serve_all(struct crowd *k)
 {
     k->pass_on = true;
@@ -287,7 +291,10 @@ static void serve_all(struct crowd *k)
     tear_down(k);
 }
 
-/* They take no thread and at most 1 KiB each; and then each is granted, in the order of requests. */
+/*
+ * Check that the waiting tickets need no thread and at most 1 KiB each, and that they are granted in the order
+ * of the requests.
+ */
 static void they_wait(const struct shape *shape)
 {
     struct crowd *k = &crowd;
@@ -297,11 +304,11 @@ static void they_wait(const struct shape *shape)
     hold_all(k);
     int64_t before = atomic_load(&allocated);
     queue_all(k);
-    /* Of another client, each node that one waits for is watched. */
+    /* If another client holds, each node ahead of a waiter is watched. */
     int64_t ahead = shape->apart ? tickets + spare_watches(k, shape->paths) : 0;
     loop_until_watched(k, ahead + spare_watches(k, shape->apart ? tickets : nodes));
     assert_int_equal(zkt_stats(k->c).waiting, tickets);
-    /* What a client keeps for its metrics is of its first paths, not of its tickets. */
+    /* A client keeps metrics for its first paths, not for tickets. */
     int metered = shape->paths < ZKR__METERS ? shape->paths : ZKR__METERS;
     int64_t meters = shape->apart ? (int64_t)metered * METER_MOST : 0;
     int64_t kept = meters + (shape->apart ? 2 : 1) * (int64_t)tickets * WATCH_MOST;
@@ -331,7 +338,7 @@ ZKT_CASE(those_of_another_client_take_as_little)
 
 /* --- as much as can be watched --- */
 
-/* One connection breaks. A session that could not go on would be over, or connect for ever, well within this time. */
+/* Break the connection once. SESSION_MS is long enough to notice a session that ends or reconnects forever. */
 static void break_connection(struct crowd *k)
 {
     int64_t before = zkt_stats(k->c).reconnects;
@@ -348,7 +355,7 @@ static void break_connection(struct crowd *k)
     assert_int_equal(zkr_client_state(k->c), ZKR_STATE_CONNECTED);
 }
 
-/* Held tickets, whose nodes take nearly as many bytes as those of a client may. */
+/* The watches on the nodes of held tickets nearly reach the limit of a client. */
 ZKT_CASE(ten_thousand_hold_through_a_broken_connection)
 {
     static const struct shape shape = {.name = "held", .paths = TICKETS, .cut = true};
@@ -387,7 +394,7 @@ ZKT_CASE(six_thousand_wait_on_as_many_paths_through_a_broken_connection)
     they_wait_through_a_cut(&shape);
 }
 
-/* Their watches take nearly as many bytes as those of a client may, and so do those of what they can do without. */
+/* The watches that the waiters need nearly reach the limit of a client, and so do the optional ones. */
 ZKT_CASE(five_thousand_wait_on_long_paths_through_a_broken_connection)
 {
     static const struct shape shape = {.name = "on long paths",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multi-locks: all or none. */
+/* Multi-locks: all paths are held or none. */
 #include <string.h>
 
 #include <zkr/guard.h>
 
 #include "multi_locks.h"
 
-/* The text says which path is in the way, and how long it was waited for. */
+/* The message names the path that is held by another contender, and how long the call waited. */
 ZKT_CASE(it_says_what_is_in_the_way)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -21,7 +21,7 @@ ZKT_CASE(it_says_what_is_in_the_way)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* It is behind as many as in the longest of its queues, whichever that is. */
+/* The position is that in the longest of its queues, whichever that is. */
 ZKT_CASE(its_position_is_that_of_the_longest_queue)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -30,7 +30,8 @@ ZKT_CASE(its_position_is_that_of_the_longest_queue)
     for (int longest = 0; longest < 3; longest++) {
         zkr_ticket *ahead[4] = {NULL}, *t = NULL;
         int64_t place = 0;
-        for (int i = 0; i < 4; i++) { /* one on each, and one more */
+        /* One on each path, and a second one on the longest. */
+        for (int i = 0; i < 4; i++) {
             zkr_mutex *m = zkt_mutex_at(other, path_of(i < 3 ? i : longest), NULL);
             ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &ahead[i]));
         }
@@ -48,7 +49,7 @@ ZKT_CASE(its_position_is_that_of_the_longest_queue)
     }
 }
 
-/* Guarded writes check every node, and the release with a write deletes every one. */
+/* Guarded writes check every node, and a release with a write deletes every node. */
 ZKT_CASE(writes_are_guarded_by_every_node)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -64,12 +65,12 @@ ZKT_CASE(writes_are_guarded_by_every_node)
         assert_string_equal(guard.check_op.path, node);
         zoo_set_op_init(&op, zkt_path(), "new", 3, -1, NULL);
         ZKT_MUST(zkr_ticket_multi(t, 1, &op, NULL, PATIENCE_MS));
-        zoo_check_op_init(&op, path_of(7), -1); /* refused: it leaves all nodes */
+        zoo_check_op_init(&op, path_of(7), -1); /* refused; all nodes remain */
         expect(zkr_ticket_multi(t, 1, &op, NULL, PATIENCE_MS), ZKR_ENONODE);
         expect(zkr_ticket_release_multi(t, 1, &op, NULL, PATIENCE_MS), ZKR_ENONODE);
         assert_int_equal(nodes_of(3), 3);
         zoo_set_op_init(&op, zkt_path(), "newer", 5, -1, NULL);
-        if (gone >= 0) { /* seen by the write, if not by the watch */
+        if (gone >= 0) { /* the write notices, if not the watch */
             last_at(gone, node, sizeof(node));
             assert_int_equal(zkt_delete(zkt_servers(), node), 0);
         }
@@ -97,7 +98,7 @@ static int try_paths(zkr_client *c, const char *const *paths, size_t count)
     return rc;
 }
 
-/* So many paths, and so much of them, that no request has room; paths that are alike; a lock that is used. */
+/* The limits for the number and the length of paths, similar paths, and a multi-lock in use. */
 ZKT_CASE(there_is_room_for_some_paths)
 {
     enum { MANY = ZKR_MULTI_LOCK_MAX + 1, LONG = 2000 };
@@ -129,7 +130,7 @@ ZKT_CASE(there_is_room_for_some_paths)
     expect_nothing_left(c, 2);
 }
 
-/* The most that is allowed does work. */
+/* The maximum number of paths works. */
 ZKT_CASE(a_thousand_paths_are_taken)
 {
     static char names[ZKR_MULTI_LOCK_MAX][PATH_ROOM];
@@ -151,8 +152,8 @@ ZKT_CASE(a_thousand_paths_are_taken)
 }
 
 /*
- * A refusal ends the handle at any moment, and libzookeeper does not survive that while it packs a transaction. So none
- * is sent before the credentials are taken.
+ * Refused credentials end the handle at any moment, and libzookeeper crashes if that happens while it serializes a
+ * transaction. Therefore no transaction is sent before the credentials are accepted.
  */
 ZKT_CASE(refused_credentials_end_large_requests)
 {

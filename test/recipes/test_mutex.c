@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the mutex promises while nothing breaks. */
+/* The promises of the mutex without faults. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, THREADS = 10 };
 
-/* Nested calls by the holder succeed at once, keep the token, and each needs a release. */
+/* The holder acquires again at once, keeps the token, and must release as often. */
 ZKT_CASE(the_holder_may_acquire_again)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -33,7 +33,7 @@ ZKT_CASE(the_holder_may_acquire_again)
     ZKT_RC(zkr_mutex_release(m), ZKR_ENOTOWNER);
 }
 
-/* Cancel ends the waits of now, not those to come, and leaves no node. */
+/* A cancel ends the current waits, but not later ones, and leaves no node. */
 ZKT_CASE(cancel_ends_every_wait)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -56,7 +56,7 @@ ZKT_CASE(cancel_ends_every_wait)
     zkt_in_and_out(m);
 }
 
-/* Only the owner may release; the others' state is theirs. */
+/* Only the owner may release. Other threads do not see its hold as their own. */
 ZKT_CASE(only_the_owner_may_release)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -71,7 +71,7 @@ ZKT_CASE(only_the_owner_may_release)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* The contenders are listed in queue order with the owners' texts and sessions. */
+/* The contenders are listed in queue order, with owner texts and sessions. */
 ZKT_CASE(contenders_are_listed_in_order)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -102,7 +102,7 @@ ZKT_CASE(contenders_are_listed_in_order)
     (void)zkt_actor_end(&actor);
 }
 
-/* Tokens rise from hold to hold, also when the path is deleted and numbers restart. */
+/* Tokens rise from hold to hold, even if the path is deleted and sequence numbers restart. */
 ZKT_CASE(tokens_rise_even_when_the_path_is_made_anew)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -126,7 +126,7 @@ ZKT_CASE(tokens_rise_even_when_the_path_is_made_anew)
     }
 }
 
-/* The option makes release return when the node is gone. */
+/* With wait_on_release, a release returns when the node is deleted. */
 ZKT_CASE(a_release_can_wait_for_the_delete)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -138,7 +138,7 @@ ZKT_CASE(a_release_can_wait_for_the_delete)
     }
 }
 
-/* As a stranger would. */
+/* Create a child as a stranger would. */
 static const char *make_child(const char *name)
 {
     static char child[256];
@@ -147,7 +147,7 @@ static const char *make_child(const char *name)
     return child;
 }
 
-/* Children without a sequence number are no contenders. */
+/* Children without a sequence number are not contenders. */
 ZKT_CASE(strangers_without_a_number_are_ignored)
 {
     static const char *const names[] = {"0", "config", "lock-", "lock-12", "\xc3\xa4"};
@@ -173,7 +173,7 @@ static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
     }
 }
 
-/* So is one whose number is higher than any that the servers give out, however often we come. */
+/* Children with a higher number than the servers have assigned are ignored, too, in every later acquire. */
 ZKT_CASE(strangers_with_a_higher_number_are_ignored)
 {
     static const char *const names[] = {"backup-2026112100", "x-0000500000",
@@ -188,7 +188,7 @@ ZKT_CASE(strangers_with_a_higher_number_are_ignored)
     }
 }
 
-/* A numbered child of another recipe that is ahead of us is waited for. */
+/* A numbered child of another recipe, with a lower number, is waited for. */
 ZKT_CASE(strangers_with_a_lower_number_are_waited_for)
 {
     const char *child = make_child("0123456789abcdef__lock__0000000000");
@@ -202,12 +202,13 @@ ZKT_CASE(strangers_with_a_lower_number_are_waited_for)
 }
 
 /*
- * A list that was sent before a neighbour's release is answered after it, and still shows its node: that one
- * is not waited for, however long the path is.
+ * A list that was sent before a neighbour's release is answered after the release, and still shows the neighbour's
+ * node. That node is not waited for, however long the path is.
  */
 ZKT_CASE(a_node_on_its_way_out_is_known_at_any_length)
 {
-    enum { LONGEST = 499800, ANSWER_MS = 200 }; /* two fit into the bound of a client */
+    /* The watches of two nodes fit into the limit of a client. */
+    enum { LONGEST = 499800, ANSWER_MS = 200 };
     static char path[LONGEST];
     int start = snprintf(path, sizeof(path), "%s/", zkt_path());
     memset(path + start, 'x', sizeof(path) - 1 - (size_t)start);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks that stay with their client, on a server. */
+/* options.keep_ms, on a real server. */
 #include <string.h>
 
 #include "actor.h"
@@ -19,7 +19,7 @@ static zkr_client *client(void)
     return zkt_client(zkt_servers(), SESSION_MS);
 }
 
-/* What a thread or a ticket holds by. */
+/* Token and pass of a hold. */
 struct by {
     int64_t token, pass;
 };
@@ -41,7 +41,7 @@ static bool grew(struct by from, struct by to)
 
 /* --- one client --- */
 
-/* Threads, tickets and other objects of the client hold by one node, and (token, pass) grows. */
+/* Threads, tickets and other objects of the client hold through one node, and (token, pass) rises. */
 ZKT_CASE(whoever_comes_next_holds_by_the_same_node)
 {
     zkr_client *c = client();
@@ -62,13 +62,13 @@ ZKT_CASE(whoever_comes_next_holds_by_the_same_node)
     ZKT_MUST(zkr_mutex_acquire(m, 0));
     int64_t pass = 0;
     ZKT_MUST(zkr_mutex_pass(m, &pass));
-    assert_int_equal(pass, 4); /* re-entry keeps it */
+    assert_int_equal(pass, 4); /* a nested acquire keeps it */
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_RC(zkr_mutex_pass(m, &pass), ZKR_ENOTOWNER);
 }
 
-/* Without the option each hold has a node of its own. */
+/* Without the option, each hold has its own node. */
 ZKT_CASE(by_default_nothing_is_kept)
 {
     zkr_client *c = client();
@@ -79,7 +79,7 @@ ZKT_CASE(by_default_nothing_is_kept)
     assert_int_equal(second.pass, 1);
 }
 
-/* Threads that wait have it one after the other, in their order, by one node. */
+/* Waiting threads are granted one after the other, in their order, through one node. */
 ZKT_CASE(threads_have_it_in_their_order)
 {
     enum { THREADS = 6 };
@@ -104,7 +104,7 @@ ZKT_CASE(threads_have_it_in_their_order)
     assert_int_equal(zkt_stats(c).grants, THREADS + 1);
 }
 
-/* Who waits in line gives up at its deadline, or when it is canceled; a try does not wait. */
+/* The wait of a thread in the client's own queue ends at its deadline, or when it is canceled. A try does not wait. */
 ZKT_CASE(in_line_deadlines_and_cancel_count)
 {
     enum { SHORT_MS = 100 };
@@ -130,7 +130,10 @@ ZKT_CASE(in_line_deadlines_and_cancel_count)
     zkt_actor_is_served(&served);
 }
 
-/* After keep_ms it goes: by itself when idle, else at the release, however fast threads are. */
+/*
+ * After keep_ms, the node is deleted: at once if nobody holds through it, else at the release, however often
+ * threads acquire.
+ */
 ZKT_CASE(a_node_serves_for_keep_ms)
 {
     enum { KEEP_MS = 300 };
@@ -149,7 +152,7 @@ ZKT_CASE(a_node_serves_for_keep_ms)
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
 }
 
-/* A mutex of the same client that does not keep has its place in the queue. */
+/* A mutex of the same client without the option has its place in the queue. */
 ZKT_CASE(others_of_the_same_client_have_their_turn)
 {
     struct zkt_actor actor;
@@ -159,10 +162,12 @@ ZKT_CASE(others_of_the_same_client_have_their_turn)
     zkr_multi_lock *multi = NULL;
     zkr_ticket *t = NULL;
     (void)hold_once(m);
-    ZKT_MUST(zkr_mutex_acquire(plain, 0)); /* also a try: the node is deleted first */
+    /* This try succeeds, because the kept node is deleted first. */
+    ZKT_MUST(zkr_mutex_acquire(plain, 0));
     ZKT_MUST(zkr_mutex_release(plain));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    zkt_sleep_ms(1100); /* kept again, as it was not contended for a second */
+    /* Nobody else contends for a second, so the node is kept again. */
+    zkt_sleep_ms(1100);
     (void)hold_once(m);
     assert_int_equal(zkt_stats(c).pending_deletes, 1);
     ZKT_MUST(zkr_mutex_acquire(m, 0));
@@ -177,7 +182,10 @@ ZKT_CASE(others_of_the_same_client_have_their_turn)
 
 /* --- others --- */
 
-/* Idle: another client has it at once. In use: behind the holder, ahead of our threads that come later. */
+/*
+ * An unused node: another client is granted at once. A node in use: the other client is granted after the holder,
+ * before the waiting threads of this client.
+ */
 ZKT_CASE(another_client_has_its_turn)
 {
     enum { OURS = 3 };
@@ -189,7 +197,7 @@ ZKT_CASE(another_client_has_its_turn)
     struct by second = hold_once(theirs);
     assert_true(grew(first, second));
     ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
-    zkt_sleep_ms(1100); /* so that it is kept */
+    zkt_sleep_ms(1100); /* so that the node is kept */
     (void)hold_once(m);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
@@ -197,7 +205,8 @@ ZKT_CASE(another_client_has_its_turn)
     ZKT_BECOMES(zkt_waiting(c), 1, PATIENCE_MS);
     assert_int_equal(zkt_nodes(), 1);
     zkt_actor_queue(&actor, other, theirs, &turn);
-    ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS); /* its place, from the news on */
+    /* After the event of the newcomer, waiting threads have nodes, too. */
+    ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
     for (int i = 1; i < OURS; i++) {
         zkt_actor_start(&ours[i], m, ZKR_FOREVER, &turn);
         ZKT_BECOMES(zkt_nodes(), 3 + i, PATIENCE_MS);
@@ -211,7 +220,7 @@ ZKT_CASE(another_client_has_its_turn)
     }
 }
 
-/* A mutex of @other that does not keep comes during the first hold of @c. */
+/* During the first hold of @c, a mutex of @other without the option queues. */
 static void comes_behind_the_first_hold(zkr_client *c, zkr_client *other)
 {
     struct zkt_actor actor;
@@ -222,21 +231,21 @@ static void comes_behind_the_first_hold(zkr_client *c, zkr_client *other)
     zkt_actor_is_served(&actor);
 }
 
-/* Who has come during the first hold, long ago, is seen at its release. */
+/* A contender that joined long ago, during the first hold, is noticed at the release. */
 ZKT_CASE(who_waits_behind_the_first_hold_is_served)
 {
     zkr_client *c = client();
     comes_behind_the_first_hold(c, client());
 }
 
-/* The same of a mutex of this client that does not keep. */
+/* As above, with a mutex of the same client without the option. */
 ZKT_CASE(a_plain_mutex_behind_the_first_hold_is_served)
 {
     zkr_client *c = client();
     comes_behind_the_first_hold(c, c);
 }
 
-/* Two keepers that fight have it in turns. */
+/* Two clients with the option take turns. */
 ZKT_CASE(two_keepers_take_turns)
 {
     enum { TIMES = 50 };
@@ -254,7 +263,10 @@ static void on_revoke(zkr_mutex *m, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-/* Who is asked to let go does not keep: idle, at once, and nobody is told; in use, from the release on. */
+/*
+ * A revocation request ends the keeping of a node. An unused node is deleted at once, without a callback, and a node in
+ * use at the release.
+ */
 ZKT_CASE(asked_to_let_go_it_does)
 {
     atomic_int asked = 0;
@@ -262,7 +274,7 @@ ZKT_CASE(asked_to_let_go_it_does)
                                   .on_revoke_ctx = &asked);
     zkr_mutex *theirs = zkt_mutex(client());
     (void)hold_once(m);
-    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* on the node */
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* the watch on the node */
     ZKT_MUST(zkr_mutex_revoke(zkt_settled(theirs)));
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&asked), 0);
@@ -287,7 +299,7 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-/* Nobody holds: nobody is told that the node was deleted, or went with its session. */
+/* The loss of an unused node, by deletion or with its session, is reported to nobody. */
 static void lose_idle(void (*end)(zkr_client *c))
 {
     atomic_int losses = 0;
@@ -300,7 +312,7 @@ static void lose_idle(void (*end)(zkr_client *c))
     struct by second = hold_once(m);
     assert_true(second.token > first.token);
     assert_int_equal(zkt_stats(c).losses, 0);
-    zkt_destroy(m); /* which waits for callbacks */
+    zkt_destroy(m); /* waits for callbacks */
     assert_int_equal(atomic_load(&losses), 0);
 }
 
@@ -322,7 +334,7 @@ ZKT_CASE(a_session_lost_while_idle_is_nobodys_loss)
     lose_idle(zkt_expire);
 }
 
-/* A holder by a kept node is told of its loss, once, as any. */
+/* The loss of a kept node in use is reported once, as any loss. */
 ZKT_CASE(a_loss_in_use_is_the_holders)
 {
     atomic_int losses = 0;
@@ -338,7 +350,7 @@ ZKT_CASE(a_loss_in_use_is_the_holders)
     assert_int_equal(hold_once(m).pass, 1);
 }
 
-/* A kept node counts as one to be deleted, and flush, destroy and shutdown delete it. */
+/* A kept node counts as a pending delete. flush, destroy and shutdown delete it. */
 ZKT_CASE(flush_destroy_and_shutdown_let_go)
 {
     zkr_client *c = client();
@@ -362,7 +374,7 @@ ZKT_CASE(flush_destroy_and_shutdown_let_go)
     (void)hold_once(other);
 }
 
-/* A client that is closed leaves nothing behind. */
+/* A client that closes leaves no node. */
 ZKT_CASE(close_deletes_it)
 {
     zkr_client *c = client();
@@ -386,7 +398,7 @@ static bool is_flushing(zkr_client *c)
     return is;
 }
 
-/* What is released while a thread waits in flush is deleted as well. */
+/* A node that is released while a thread waits in flush is deleted as well. */
 ZKT_CASE(a_flush_that_waits_lets_nothing_stay)
 {
     enum { DELAY_MS = 300 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a holder learns, and when, if the lock is taken from it. */
+/* What a holder learns, and when, if it loses the lock. */
 #include <string.h>
 
 #include "actor.h"
@@ -13,7 +13,7 @@ struct losses {
     atomic_int count;
     atomic_int reason;
     _Atomic int64_t token;
-    atomic_int calls_back; /* codes seen by calls from the callback */
+    atomic_int calls_back; /* the calls from the callback returned the expected codes */
 };
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
@@ -21,7 +21,7 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     struct losses *l = ctx;
     atomic_store(&l->reason, (int)lost->reason);
     atomic_store(&l->token, lost->fencing_token);
-    /* Calling back is legal; waiting is refused. */
+    /* Calling the library is legal, and waiting is refused. */
     bool held = zkr_mutex_is_held(m);
     int waited = zkr_mutex_acquire(m, 1000);
     int canceled = zkr_mutex_cancel(m);
@@ -35,11 +35,14 @@ static zkr_mutex *mutex_with(zkr_client *c, struct losses *l)
     return ZKT_MUTEX_WITH(c, .on_lost = on_lost, .on_lost_ctx = l);
 }
 
-/* After a loss: told once, refused re-entry, one release says so, and then all is well. */
+/*
+ * Check a loss: one report, a refused nested acquire, one release that fails with ZKR_ESESSION, and a clean
+ * state afterwards.
+ */
 static void expect_lost(zkr_mutex *m, struct losses *l, int reason, int64_t token)
 {
     ZKT_EVENTUALLY(atomic_load(&l->count) > 0, PATIENCE_MS);
-    /* As a session ends the server deletes the node first; that event may still reach us. */
+    /* When a session ends, the server deletes the node first, and the event of that may arrive. */
     bool node_of_session =
         reason == ZKR_LOST_SESSION && atomic_load(&l->reason) == ZKR_LOST_NODE;
     assert_true(atomic_load(&l->reason) == reason || node_of_session);
@@ -65,7 +68,7 @@ static int64_t hold_twice(zkr_mutex *m)
     return token;
 }
 
-/* The session expires: what the callback is told and may call, and what becomes of a hold that was entered twice. */
+/* The session expires: what the callback is told and may call, and the state of a hold that was acquired twice. */
 ZKT_CASE(an_expired_session_is_a_loss_of_each_entry)
 {
     struct losses l;
@@ -76,7 +79,7 @@ ZKT_CASE(an_expired_session_is_a_loss_of_each_entry)
     expect_lost(m, &l, ZKR_LOST_SESSION, token);
 }
 
-/* Even before the watch is there, a lease probe notices. */
+/* A lease probe notices the deletion, even before the watch is set. */
 ZKT_CASE(a_probe_notices_a_deleted_node)
 {
     struct losses l;
@@ -89,13 +92,13 @@ ZKT_CASE(a_probe_notices_a_deleted_node)
     expect_lost(m, &l, ZKR_LOST_NODE, token);
 }
 
-/* Held and lost are one question, also where less than a whole millisecond is left. */
+/* A release fails exactly if the hold was reported as over, even if less than a millisecond of the lease is left. */
 ZKT_CASE(what_is_not_held_is_lost_at_the_release)
 {
     static const struct {
         int64_t left_us;
         bool held;
-        bool ask_token; /* instead */
+        bool ask_token; /* ask for the token instead */
     } ends[] = {{500, true, false}, {0, false, false}, {0, false, true}};
     int64_t token;
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -111,15 +114,15 @@ ZKT_CASE(what_is_not_held_is_lost_at_the_release)
             assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
             assert_int_equal(zkr_mutex_is_held(m), ends[i].held);
         }
-        zkt_door_stop_clock(0); /* as when a probe is answered now, after all */
+        zkt_door_stop_clock(0); /* as if a probe were answered now */
         ZKT_RC(zkr_mutex_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
     }
 }
 
-/* Granted when the waiter's own bound has all but come: it starts with a new one. */
+/* A waiter is granted when its own lease has almost ended. Its hold begins with a renewed lease. */
 ZKT_CASE(a_grant_never_comes_with_its_end)
 {
-    /* To look ahead would show that there is always enough left. */
+    /* Looking ahead would always leave enough of the lease. */
     zkr_client *b = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
                                     .look_ahead = -1);
     zkr_mutex *ma = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrong calls, no memory: an error each, with a text, and nothing lost. */
-#define THREADED /* zoo_multi(), for the guard */
+/* Wrong calls, and missing memory: each is an error with a message, and nothing is lost. */
+#define THREADED /* for zoo_multi() */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "session/request.h"
 #include "tickets.h"
 
-/* A chroot that is missing is named as the reason, also by who only looks. */
+/* A missing chroot is named as the reason, also in functions that only read. */
 ZKT_CASE(a_missing_chroot_is_named)
 {
     char servers[128];
@@ -29,7 +29,7 @@ ZKT_CASE(a_missing_chroot_is_named)
     assert_non_null(strstr(zkr_last_error()->message, "chroot"));
 }
 
-/* Nor is a lock below it free, watched, or let go of. */
+/* Below a missing chroot, no lock counts as free, and none can be watched, revoked or evicted. */
 ZKT_CASE(below_a_missing_chroot_nothing_is_known)
 {
     static const char *const node =
@@ -55,7 +55,7 @@ ZKT_CASE(below_a_missing_chroot_nothing_is_known)
     assert_non_null(strstr(zkr_last_error()->message, "chroot"));
 }
 
-/* A chroot that exists is invisible to the user. */
+/* Programs do not see an existing chroot. */
 ZKT_CASE(a_chroot_is_transparent)
 {
     char servers[256], node[256];
@@ -72,7 +72,7 @@ ZKT_CASE(a_chroot_is_transparent)
     zkt_actor_is_served(&actor);
 }
 
-/* Credentials open a path that is closed to others. */
+/* Credentials give access to a path that is closed to others. */
 ZKT_CASE(credentials_are_used)
 {
     char node[256], text[64];
@@ -84,10 +84,10 @@ ZKT_CASE(credentials_are_used)
     zkr_mutex *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     expect(zkr_mutex_acquire(theirs, PATIENCE_MS), ZKR_EAUTH);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_expire(c); /* the next session must show them again */
+    zkt_expire(c); /* the next session must add the credentials again */
     struct sides s = sides_of(c);
     hold_both(&s);
-    ZKT_MUST(zkr_mutex_release(s.w)); /* makes a node of another */
+    ZKT_MUST(zkr_mutex_release(s.w)); /* replaces the node by another one */
     ZKT_MUST(zkr_mutex_node(s.r, node, sizeof(node)));
     ZKT_BECOMES(zkt_get(zkt_servers(), node, text, sizeof(text), NULL), ZKT_NOAUTH,
                 PATIENCE_MS);
@@ -100,14 +100,15 @@ ZKT_CASE(credentials_are_used)
 }
 
 /*
- * The same when the refusal takes its time: whoever waits for the connection hears of it, retries or not.
+ * If the refusal of credentials is slow, every function that waits for the connection still reports it, with
+ * retries or without.
  */
 ZKT_CASE(slow_refusals_are_said)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_delay(p, ZKT_TO_CLIENT, 100);
     zkr_client_options o = zkt_bad_credentials;
-    /* A server that refuses closes as well, and what was sent meanwhile can make its word get lost. */
+    /* A server that refuses also closes the connection, and the refusal can be lost if requests were sent meanwhile. */
     o.retry_attempts = 5;
     enum { WAIT, LIST, TRY, ACQUIRE, LATCH, WAYS };
     for (int way = 0; way < WAYS; way++) {
@@ -118,7 +119,7 @@ ZKT_CASE(slow_refusals_are_said)
         zkr_leader_latch *l = zkt_latch(c, "", NULL);
         ZKT_MUST(zkr_leader_latch_start(l));
         int rc;
-        do { /* again, when the refusal got lost as the server closed behind it */
+        do { /* repeated if the refusal was lost */
             rc = way == WAIT      ? zkr_client_wait_connected(c, PATIENCE_MS)
                  : way == LIST    ? zkr_mutex_contenders(m, &list)
                  : way == TRY     ? zkr_mutex_acquire(m, 0)
@@ -151,7 +152,7 @@ static int epoch_of(zkr_client *c)
     return epoch;
 }
 
-/* A request between the refusal and its event is refused as well, not lost. */
+/* A request between the refusal and its event is refused as well, and not lost. */
 ZKT_CASE(a_refused_handle_says_so_at_once)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -159,12 +160,13 @@ ZKT_CASE(a_refused_handle_says_so_at_once)
     zkr_client *c = NULL;
     ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), &zkt_bad_credentials));
     ZKT_BECOMES(epoch_of(c), 1, PATIENCE_MS);
-    zkr__lock(c); /* the event cannot be told meanwhile */
+    zkr__lock(c); /* holds up the event */
     ZKT_BECOMES(zoo_state(c->link->zh), ZOO_AUTH_FAILED_STATE, PATIENCE_MS);
     const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
     struct refusal refusal = {0};
     zkr__submit_early(c, &op, note_refusal, &refusal, 0);
-    assert_int_equal(refusal.count, 0); /* never from inside the call */
+    /* The callback is never called within the call. */
+    assert_int_equal(refusal.count, 0);
     zkr__unlock(c);
     ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_AUTH_FAILED, PATIENCE_MS);
     zkr__lock(c);
@@ -193,7 +195,7 @@ static int write_guarded(zkr_mutex *m, const char *path)
     return rc;
 }
 
-/* A guarded write goes through while the node exists, and fails from then on. */
+/* A guarded write succeeds while the node exists, and fails afterwards. */
 ZKT_CASE(a_guarded_write_needs_the_hold)
 {
     char resource[256], node[256];
@@ -215,13 +217,13 @@ ZKT_CASE(a_guarded_write_needs_the_hold)
 
 /* --- many times --- */
 
-/* Thousands of lives and cycles leave threads, descriptors, watches and memory as they were. */
+/* Thousands of mutexes and cycles leave threads, descriptors, watches and memory unchanged. */
 ZKT_CASE(many_cycles_leave_nothing_behind)
 {
     enum {
         CYCLES = 10000,
         FIRST = 1000,
-        SLACK = 64 * 1024 /* bytes, less than eight a cycle */
+        SLACK = 64 * 1024 /* bytes, less than eight for each cycle */
     };
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     int threads = zkt_thread_count();
@@ -243,7 +245,7 @@ ZKT_CASE(many_cycles_leave_nothing_behind)
     assert_int_equal(zkt_watches(), 0);
 }
 
-/* Timed-out waits behind one holder leave one watch on it at most, however many there were. */
+/* Waits that time out behind one holder leave at most one watch on its node. */
 ZKT_CASE(many_time_outs_leave_no_watches)
 {
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.robust: a holder hears that the one before it ended without release. */
+/* options.robust: a holder learns that the previous holder ended without a release. */
 #include <pthread.h>
 #include <string.h>
 
@@ -22,14 +22,14 @@ static zkr_client *client(void)
     return zkt_client(zkt_servers(), SESSION_MS);
 }
 
-/* Holds; whether a holder has ended does not matter. */
+/* Acquire the lock, whether or not the previous holder has died. */
 static void hold(zkr_mutex *m)
 {
     int rc = zkr_mutex_acquire(m, PATIENCE_MS);
     ZKT_RC(rc == ZKR_EOWNERDEAD ? ZKR_OK : rc, ZKR_OK);
 }
 
-/* The next acquire tells of a holder that ended, if @dead, and the one after that does not. */
+/* Check that the next acquire reports a dead holder if @dead, and that the following acquire does not. */
 static void next_is_told(zkr_mutex *m, bool dead)
 {
     ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), dead ? ZKR_EOWNERDEAD : ZKR_OK);
@@ -101,7 +101,7 @@ static void *acquire_and_end(void *m)
     return NULL;
 }
 
-/* A thread that holds ends. */
+/* A thread acquires the lock and ends. */
 static void end_as_holder(zkr_mutex *m)
 {
     pthread_t thread;
@@ -109,7 +109,7 @@ static void end_as_holder(zkr_mutex *m)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* As with pthread_mutexattr_setrobust(): the waiter holds, and is told. */
+/* As with pthread_mutexattr_setrobust(): the waiter is granted, and learns of the end. */
 ZKT_CASE(a_waiter_is_told_that_the_thread_ahead_has_ended)
 {
     zkr_client *c = client();
@@ -123,7 +123,7 @@ ZKT_CASE(a_waiter_is_told_that_the_thread_ahead_has_ended)
     next_is_told(m, true);
 }
 
-/* Servers sweep what is empty, if it is a container. A sweep may take its victims in any order: one more is awaited. */
+/* Servers delete empty containers. A sweep may delete its victims in any order, so the test waits for a second one. */
 ZKT_CASE(what_is_known_of_a_holder_is_not_swept)
 {
     enum { SWEEPS = 2, EACH_MS = 50 };
@@ -141,7 +141,7 @@ ZKT_CASE(what_is_known_of_a_holder_is_not_swept)
     next_is_told(m, true);
 }
 
-/* Who waited and gave up has held nothing. A try that fails has not, either. */
+/* A waiter that gave up never held the lock, and neither did a failed try. */
 ZKT_CASE(one_that_never_held_does_not_count)
 {
     zkr_mutex *m = robust(client()), *other = robust(client());
@@ -187,7 +187,7 @@ ZKT_CASE(a_release_that_may_not_be_written_releases_all_the_same)
 
 typedef void (*arm_fn)(zkt_proxy *p, int n);
 
-/* A connection that breaks at a request hides no end of a holder, and makes none up. */
+/* A connection that breaks at a request hides no dead holder, and invents none. */
 static bool is_told_in_spite_of(arm_fn arm, int n, bool dead)
 {
     zkr_client *first = client();
@@ -207,7 +207,8 @@ static bool is_told_in_spite_of(arm_fn arm, int n, bool dead)
     bool struck = zkt_proxy_triggered(p) > 0;
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
-    if (rc == ZKR_OK) { /* else it does not know whether its release was done */
+    /* After another code, it is unknown whether the release was executed. */
+    if (rc == ZKR_OK) {
         next_is_told(m, false);
     }
     zkt_destroy(m);
@@ -236,7 +237,7 @@ static void fall_silent(void *ctx, int n, int op)
     }
 }
 
-/* The lock is granted, but nobody answers who held it: that is not to be mistaken for a lock that is held. */
+/* The lock is granted, but the servers do not answer who held it. The code must not say that the lock is held. */
 ZKT_CASE(silence_about_the_last_holder_is_no_holder)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -259,14 +260,14 @@ static void lose_the_answer(void *ctx, int n, int op)
     }
 }
 
-/* The same when the token is written, and no answer comes by the deadline. */
+/* The token is written, but no answer arrives by the deadline. The code must not report a lost connection. */
 ZKT_CASE(silence_about_the_written_record_is_no_lost_connection)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = robust(c);
     for (int i = 0; i < 20; i++) {
-        /* The write may end a moment before the deadline, or at the deadline. */
+        /* The write may end just before the deadline, or at the deadline. */
         zkt_proxy_on_request(p, lose_the_answer, p);
         ZKT_RC(zkr_mutex_acquire(m, 100), ZKR_ENOANSWER);
         assert_int_equal(zkr_mutex_depth(m), 0);
@@ -345,20 +346,20 @@ ZKT_CASE(no_ticket_is_robust)
 }
 
 /*
- * A create and a list together, with the watch on the path, which the last holder's writes have spent; a read, a write. Then
- * the write that releases.
+ * The acquire sends a create and a list, and sets the watch on the path that the last holder's writes have triggered.
+ * Then it sends a read and a write. The release is one write.
  */
 ZKT_CASE(a_cycle_takes_a_read_and_a_write_more)
 {
     zkr_client *c = client();
     zkr_mutex *m = robust(c);
-    for (int i = 0; i < 2; i++) { /* makes the path, sets the watch */
+    for (int i = 0; i < 2; i++) { /* creates the path, sets the watch */
         zkt_in_and_out(m);
     }
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     assert_int_equal(zkt_door_total(), 5);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* again: nothing */
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* a nested acquire sends nothing */
     ZKT_MUST(zkr_mutex_release(m));
     assert_int_equal(zkt_door_total(), 5);
     ZKT_MUST(zkr_mutex_release(m));
@@ -375,7 +376,7 @@ static void silence(void *proxy)
     zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
 }
 
-/* A cancel, or a loss, ends the wait for the record of one that has the lock. */
+/* A cancel ends the wait for the record of a contender that already has the lock. */
 ZKT_CASE(who_reads_the_record_can_be_canceled)
 {
     enum { SHORT_MS = 3000 };
@@ -395,7 +396,7 @@ ZKT_CASE(who_reads_the_record_can_be_canceled)
     assert_int_equal(zkt_nodes(), 0);
 }
 
-/* One that loses the lock before it has read the record waits again, and no longer than it was told. */
+/* A contender that loses the lock before it has read the record waits again, within its original timeout. */
 ZKT_CASE(a_loss_before_the_record_is_read_adds_no_time)
 {
     enum { LOST_MS = 6000, WAIT_MS = 8000, LATER_MS = 4000 };
@@ -409,7 +410,7 @@ ZKT_CASE(a_loss_before_the_record_is_read_adds_no_time)
     int64_t began = zkt_now_ms();
     zkt_actor_start(&actor, m, WAIT_MS, NULL);
     ZKT_EVENTUALLY(zkt_door_fired(), PATIENCE_MS);
-    hold(other); /* when the session has ended */
+    hold(other); /* after the end of the session */
     zkt_proxy_heal(p);
     assert_true(zkt_timed_out(zkt_actor_end(&actor)));
     ZKT_IN_RANGE(zkt_now_ms() - began, WAIT_MS, WAIT_MS + LATER_MS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hand-over between processes of one host, by sockets. */
+/* options.nearby: the hand-over between processes of one host, through sockets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int hold(void *unused)
     return 0;
 }
 
-/* The delete stands still before the server; the next process has the lock all the same. */
+/* The delete is held up before it reaches the server. The next process is granted nevertheless. */
 ZKT_CASE(a_hand_over_between_processes_waits_for_no_server)
 {
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
@@ -103,7 +103,7 @@ static void ignore(struct zkr__mailbox_owner *owner,
 {
 }
 
-/* As the address says that a socket has given to its process. */
+/* Send a message from another process, and report the address of its socket. */
 static int write_there(void *unused)
 {
     struct zkr__mailbox_owner owner = {.take = ignore};
@@ -117,7 +117,7 @@ static int write_there(void *unused)
     return 0;
 }
 
-/* A letter tells who has sent it: the kernel says so. */
+/* The address of a message shows its sender, as certified by the kernel. */
 ZKT_CASE(a_letter_has_its_sender)
 {
     struct zkr__near_address said;
@@ -138,7 +138,7 @@ ZKT_CASE(a_letter_has_its_sender)
     zkt_pipe_close(other.done);
 }
 
-/* The child of a fork has the same socket, and is another process. */
+/* A forked child has the same socket, and counts as another process. */
 static int write_by_hand(void *box)
 {
     zkr__mailbox.send(box, &inbox.self, "child", 6);
@@ -162,7 +162,7 @@ static int threads(void)
     return zkt_threads_named("zkr-nearby", NULL, NULL);
 }
 
-/* A client that cannot be opened, for another reason, leaves no thread. */
+/* A client that cannot be opened, for a reason outside this option, leaves no thread. */
 ZKT_CASE(a_client_that_fails_leaves_no_thread)
 {
     zkr_client *c = NULL;
@@ -182,7 +182,7 @@ static bool is_mailbox(int fd)
            memcmp(name.sun_path + 1, "zkrecipes-", 10) == 0;
 }
 
-/* The application closes the descriptor, and uses its number again; a close of the client comes back nevertheless. */
+/* The application closes the descriptor and reuses its number. zkr_client_close() returns nevertheless. */
 ZKT_CASE(a_descriptor_that_is_closed_stops_nobody)
 {
     enum { MOST = 256 };
@@ -193,7 +193,7 @@ ZKT_CASE(a_descriptor_that_is_closed_stops_nobody)
     while (fd < MOST && !is_mailbox(fd)) {
         fd++;
     }
-    /* The thread sanitizer would blame dup2() for what the case is about. */
+    /* The thread sanitizer would report dup2(), although the case is about exactly this. */
     assert_int_equal(syscall(SYS_dup3, other.go[0], fd, 0), fd);
     zkt_close(c);
     assert_int_equal(threads(), 0);

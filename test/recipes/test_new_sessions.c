@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Servers that give a client a new session when it connects again, and keep the old session until its timeout: nodes of
- * the old session stay in the queue, and everybody waits for them.
+ * Servers that give a client a new session when it reconnects, and keep the old session until its timeout. Nodes of the
+ * old session stay in the queue, and all contenders wait for them.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "actor.h"
 #include "fixture.h"
 
-/* What ends with a LONG session takes longer than SOON. */
+/* Whatever ends with a LONG session takes longer than SOON. */
 enum { LONG_MS = 20000, SHORT_MS = 6000, SOON_MS = 8000, PATIENCE_MS = 60000 };
 
 static atomic_int replaced;
@@ -36,7 +36,7 @@ static void get_new_session(zkr_client *c, zkt_proxy *p)
     ZKT_BECOMES(zkt_stats(c).sessions, before + 1, SOON_MS);
 }
 
-/* An owner that lets go of the lost hold does not wait behind it. */
+/* An owner that releases the lost hold does not wait for its old node. */
 ZKT_CASE(a_holder_that_lets_go_is_not_in_its_own_way)
 {
     zkt_proxy *p;
@@ -52,7 +52,7 @@ ZKT_CASE(a_holder_that_lets_go_is_not_in_its_own_way)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* zkr_client_flush() waits for the node of the lost hold as for any other that was released. */
+/* zkr_client_flush() waits for the node of the lost hold as for the node of any released hold. */
 ZKT_CASE(a_flush_waits_for_the_node_of_a_lost_hold)
 {
     zkt_proxy *p;
@@ -68,7 +68,7 @@ ZKT_CASE(a_flush_waits_for_the_node_of_a_lost_hold)
     assert_int_equal(zkt_nodes(), 0);
 }
 
-/* A waiter takes its place at the tail, and only that. */
+/* A waiter queues again at the tail, and leaves its old place. */
 ZKT_CASE(a_waiter_stands_in_the_queue_once)
 {
     zkt_proxy *p;
@@ -84,7 +84,10 @@ ZKT_CASE(a_waiter_stands_in_the_queue_once)
     zkt_actor_is_served(&waiter);
 }
 
-/* Another client holds after the time for which valid_for() promised the lost hold, and before the old session ends. */
+/*
+ * Check that another client is granted after the time that valid_for() promised for the lost hold, and before the old
+ * session ends.
+ */
 static void
 expect_to_be_kept_until(zkr_mutex *m, int64_t until, struct zkt_actor *other)
 {
@@ -109,12 +112,12 @@ static void lose(zkr_client *c, zkt_proxy *p, struct zkt_actor *other)
 }
 
 /*
- * The bound of a session that has just begun is close to its end. A quarter of the timeout later there is time between
- * the two for the new session to delete the node.
+ * At first, the lease of a new session ends close to the session itself. A quarter of the timeout later, the new
+ * session has time to delete the node between the two.
  */
 enum { EARLY_MS = SHORT_MS / 4 * 3 };
 
-/* The owner does not let go: it may act for as long as it was told. */
+/* The owner does not release: it may go on for the promised time. */
 ZKT_CASE(a_hold_lasts_as_long_as_it_was_promised)
 {
     zkt_proxy *p;
@@ -129,7 +132,7 @@ ZKT_CASE(a_hold_lasts_as_long_as_it_was_promised)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* A release by code that acquired again tells the code outside of it nothing. */
+/* An inner release does not end the hold, because the outer code does not learn of it. */
 ZKT_CASE(an_inner_release_does_not_let_go)
 {
     zkt_proxy *p;
@@ -145,7 +148,7 @@ ZKT_CASE(an_inner_release_does_not_let_go)
     expect_to_be_kept_until(m, until, &other);
 }
 
-/* A latch joins again by itself; what its leader was promised stands. */
+/* A latch joins again automatically, and the promised time of its leadership still counts. */
 ZKT_CASE(a_latch_does_not_let_go_by_itself)
 {
     zkt_proxy *p;

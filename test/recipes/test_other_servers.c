@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that lack operations: a real one behind a proxy that closes the connection at them, or refuses them. */
+/*
+ * Servers that lack operations: a real server behind a proxy that refuses these operations, or closes the connection.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
@@ -18,7 +20,7 @@ static zkt_proxy *proxy_with(int which)
     return p;
 }
 
-/* Parents are made, the token is that of the node, and the next in line is granted. */
+/* Parents are created, the token is that of the node, and the next contender is granted. */
 ZKT_HOLD_CASE(a_hold_is_granted_without_new_operations, ZKT_NONE)
 {
     for (int i = 0; i < ZKT_LACKING; i++) {
@@ -54,7 +56,10 @@ ZKT_HOLD_CASE(a_hold_is_granted_without_new_operations, ZKT_NONE)
     }
 }
 
-/* ClickHouse Keeper, which clients know by a node: in a part of the tree of this case. */
+/*
+ * Open a client that takes the server for ClickHouse Keeper, which clients recognize by a node. The node is below the
+ * path of this case.
+ */
 static zkr_client *keeper_client(int lacks)
 {
     zkt_proxy *p = proxy_with(lacks | ZKR_TEST_NEW_SESSIONS);
@@ -65,7 +70,7 @@ static zkr_client *keeper_client(int lacks)
     return zkt_client(host, SESSION_MS);
 }
 
-/* Paths that must be made take no holds with them, even where each connection is a new session. */
+/* The creation of missing paths loses no holds, even if each connection is a new session. */
 ZKT_CASE(missing_paths_take_no_holds)
 {
     zkr_client *c = keeper_client(ZKR_TEST_NO_CONTAINERS);
@@ -89,7 +94,7 @@ ZKT_CASE(missing_paths_take_no_holds)
     ZKT_MUST(zkr_mutex_release(there));
 }
 
-/* What was got without create2 is not lost by trying that. */
+/* Holds that were acquired without create2 are not lost by a try of create2. */
 ZKT_CASE(create2_is_not_tried_beside_a_hold)
 {
     zkr_client *c = keeper_client(ZKR_TEST_NO_CREATE2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose node it is: one of ours that was deleted, and made again by somebody else under the same name. */
+/* A node of ours was deleted, and somebody else created a node with the same name. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,10 @@ static void make_again(const char *node)
     assert_int_equal(zkt_create(zkt_servers(), node, "another's", 0), ZKT_OK);
 }
 
-/* Cut off meanwhile, a holder is told no more than that its node has changed; or nothing, without a watch. */
+/*
+ * Check that the hold is lost when somebody else creates its node again. A disconnected holder learns only that the
+ * node has changed, or nothing if it had no watch.
+ */
 static void expect_loss(int held_ms, bool cut)
 {
     struct told told = {.count = 0};
@@ -64,13 +67,13 @@ ZKT_CASE(so_does_one_whose_node_was_not_watched_yet)
     expect_loss(0, true);
 }
 
-/* Connected, without a watch yet. */
+/* The holder is connected, and has no watch yet. */
 ZKT_CASE(a_node_that_is_not_watched_yet_is_asked_for)
 {
     expect_loss(0, false);
 }
 
-/* One that waits does not hold by a node of another: it enters anew, behind that node. */
+/* A waiter is not granted through the node of somebody else: it queues again, behind that node. */
 ZKT_CASE(a_waiter_that_was_cut_off_enters_anew)
 {
     char node[256], held[256], now[256] = "";
@@ -87,12 +90,12 @@ ZKT_CASE(a_waiter_that_was_cut_off_enters_anew)
     bool first = strstr(held, list.name[0]) != NULL;
     (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[first ? 1 : 0]);
     zkt_list_free(&list);
-    zkt_sleep_ms(1000); /* both are watched */
+    zkt_sleep_ms(1000); /* both nodes are watched */
     zkt_proxy_cut(p);
     make_again(node);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_proxy_heal(p);
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS); /* that one, and a new one */
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS); /* that node, and a new one */
     zkt_sleep_ms(500);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permissions that are taken away in the middle, and given back: of nodes that are held, and of their parents. */
+/* Permissions are taken away during a hold or a wait, and given back: those of held nodes, and of their parents. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,10 @@ static void forbid_reading(zkr_mutex *m, char *node, size_t size)
     assert_int_equal(zkt_set_acl(zkt_servers(), node, BLIND), ZKT_OK);
 }
 
-/* A hold whose node may not be read neither takes others with it, nor is it lost, nor does the client ask all the time. */
+/*
+ * A hold whose node cannot be read is not lost, and neither are other holds. The client does not send requests
+ * all the time.
+ */
 ZKT_CASE(an_unreadable_node_takes_no_hold)
 {
     char node[256], other[300];
@@ -37,12 +40,15 @@ ZKT_CASE(an_unreadable_node_takes_no_hold)
         assert_true(zkr_mutex_valid_for_ms(b) > 0);
         assert_true(zkr_mutex_valid_for_ms(a) > 0);
     }
-    ZKT_IN_RANGE(zkt_stats(c).probes - before, 4, 100); /* in two session time-outs */
+    ZKT_IN_RANGE(zkt_stats(c).probes - before, 4, 100); /* in two session timeouts */
     ZKT_MUST(zkr_mutex_release(b));
     ZKT_MUST(zkr_mutex_release(a));
 }
 
-/* With no other node to check the session is proven all the same; and that the node is gone shows without reading. */
+/*
+ * Probes prove the session even if no other node can be checked, and the deletion of the node is noticed without
+ * reading it.
+ */
 ZKT_CASE(an_unreadable_node_that_is_deleted_is_missed)
 {
     char node[256];
@@ -58,7 +64,7 @@ ZKT_CASE(an_unreadable_node_that_is_deleted_is_missed)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* Newer servers do not tell whether it exists (ZOOKEEPER-2590). */
+/* Newer servers do not report whether such a node exists (ZOOKEEPER-2590). */
 static bool may_ask(const char *node)
 {
     zkt_stat st;
@@ -69,7 +75,10 @@ static bool may_ask(const char *node)
     return rc == ZKT_OK;
 }
 
-/* Behind a cut, the owner is told to whoever may not read the node, too; by newer servers, its end. */
+/*
+ * After a reconnect, the client learns that somebody else owns the node, although it cannot read the node. With newer
+ * servers, it learns only of the deletion.
+ */
 ZKT_CASE(an_unreadable_node_of_another_is_known)
 {
     char node[256];
@@ -93,8 +102,8 @@ ZKT_CASE(an_unreadable_node_of_another_is_known)
 }
 
 /*
- * Newer servers do not tell of its end those who may not read it (CVE-2024-23944), and take their watches away. Who waits
- * behind it holds in the end.
+ * Newer servers do not send the deletion of a node to clients that cannot read it (CVE-2024-23944), and remove their
+ * watches. The waiter behind the node is granted in the end.
  */
 ZKT_CASE(an_unreadable_node_ahead_blocks_nobody_for_ever)
 {
@@ -114,7 +123,7 @@ ZKT_CASE(an_unreadable_node_ahead_blocks_nobody_for_ever)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* A downgrade of a node that may not be read is refused: it is held as before, and gone after the release. */
+/* A node that cannot be read is not downgraded. It is still held, and it is deleted by the release. */
 ZKT_CASE(an_unreadable_writer_stays_one)
 {
     char node[256];
@@ -131,7 +140,7 @@ ZKT_CASE(an_unreadable_writer_stays_one)
     assert_int_equal(zkt_nodes(), 0);
 }
 
-/* A write under the guard is refused, and the hold stays. */
+/* A guarded write is refused, and the hold remains. */
 ZKT_CASE(an_unreadable_node_guards_no_write)
 {
     char node[256];
@@ -146,7 +155,7 @@ ZKT_CASE(an_unreadable_node_guards_no_write)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* Nodes that their owner may not write: no note, and nothing else. */
+/* The owner cannot write its nodes: the time of the grant is missing, and everything else works. */
 ZKT_CASE(notes_that_are_refused_cost_nothing)
 {
     enum { MANY = 300 };
@@ -173,7 +182,7 @@ ZKT_CASE(notes_that_are_refused_cost_nothing)
     }
 }
 
-/* So many long paths do not fit into one probe. */
+/* The paths are too long for one probe. */
 ZKT_CASE(probes_of_long_paths_fit)
 {
     enum { MANY = 100, LONG = 9000 };
@@ -195,7 +204,7 @@ ZKT_CASE(probes_of_long_paths_fit)
     assert_int_equal(zkt_reconnects(c), reconnects);
 }
 
-/* What could not be deleted is deleted when that is allowed again, and is not said to be gone before. */
+/* A delete that was refused is repeated until it is allowed. Until then, the node is not reported as deleted. */
 ZKT_CASE(a_refused_delete_is_repeated)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -217,7 +226,7 @@ ZKT_CASE(a_refused_delete_is_repeated)
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
 }
 
-/* Who waits for the delete is told that it is refused: by the log and by flush, not by waiting for ever. */
+/* A release with wait_on_release does not wait for a refused delete. The log and flush report the refusal. */
 ZKT_CASE(a_release_does_not_wait_for_permission)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);

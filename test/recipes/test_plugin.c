@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin with the static library in it is loaded, used and unloaded. libzookeeper stays: this program needs it too. */
+/*
+ * A plugin that contains the static library is loaded, used and unloaded. libzookeeper stays, because this program
+ * needs it, too.
+ */
 #include <dlfcn.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -56,7 +59,7 @@ static void use(void *plugin)
 static void unload(void *plugin)
 {
     assert_int_equal(dlclose(plugin), 0);
-    assert_null(dlopen(plugin_file(), RTLD_NOW | RTLD_NOLOAD)); /* it has gone */
+    assert_null(dlopen(plugin_file(), RTLD_NOW | RTLD_NOLOAD)); /* it is unloaded */
 }
 
 static pthread_barrier_t used, gone;
@@ -69,7 +72,7 @@ static void *use_then_outlive(void *plugin)
     return NULL;
 }
 
-/* The end of a thread runs nothing of a library that is no longer there. */
+/* The end of a thread calls nothing in an unloaded library. */
 ZKT_CASE(a_thread_outlives_the_plugin_that_it_used)
 {
     pthread_t thread;
@@ -85,7 +88,7 @@ ZKT_CASE(a_thread_outlives_the_plugin_that_it_used)
 
 enum { KEYS_MAX = 4096, LEFT = 3, LOADS = 10 };
 
-/* A process has some thousand keys of threads; a plugin that goes gives back what it took. */
+/* A process has only a limited number of thread-specific keys. An unloaded plugin has returned its keys. */
 ZKT_CASE(a_plugin_leaves_no_key_behind)
 {
     static pthread_key_t keys[KEYS_MAX];
@@ -112,7 +115,10 @@ ZKT_CASE(a_plugin_leaves_no_key_behind)
 static _Thread_local bool ends;
 static atomic_bool released, unloads;
 
-/* Found before the C library's: the last call of the library when such a thread has released, which takes long here. */
+/*
+ * Replace the function of the C library. It is the last function that the library calls when a thread that ended as a
+ * holder has released. Here, it takes long.
+ */
 int pthread_setcancelstate(int state, int *before)
 {
     enum { LONG_MS = 200 };
@@ -145,7 +151,7 @@ static void *hold_and_end(void *arg)
     return NULL;
 }
 
-/* The plugin goes after the thread has left its code. */
+/* The plugin is unloaded only after the thread has left its code. */
 ZKT_CASE(a_thread_that_ends_while_it_holds_leaves_the_plugin_first)
 {
     struct hold h = {0};
@@ -171,7 +177,7 @@ ZKT_CASE(a_thread_that_ends_while_it_holds_leaves_the_plugin_first)
 
 /* --- forks --- */
 
-/* The library has functions that run at a fork, as long as it is there. */
+/* The library runs functions at a fork only as long as it is loaded. */
 ZKT_CASE(a_fork_runs_nothing_of_a_plugin_that_has_gone)
 {
     void *plugin = load();
@@ -196,10 +202,10 @@ typedef int (*getaddrinfo_fn)(const char *host,
                               const struct addrinfo *hints,
                               struct addrinfo **found);
 
-static atomic_bool hangs; /* the lookup of NAME */
+static atomic_bool hangs; /* the lookup of NAME hangs */
 static atomic_int asking;
 
-/* Found before the C library's. NAME is HERE. */
+/* Replace the function of the C library. NAME resolves to HERE. */
 int getaddrinfo(const char *host,
                 const char *service,
                 const struct addrinfo *hints,
@@ -227,7 +233,7 @@ static const char *named_servers(char servers[64])
     return servers;
 }
 
-/* The thread has its answer, so nothing keeps the plugin. */
+/* The thread has its answer, so it does not keep the plugin loaded. */
 ZKT_CASE(a_plugin_whose_resolver_has_answered_is_unloaded)
 {
     char servers[64];
@@ -236,7 +242,7 @@ ZKT_CASE(a_plugin_whose_resolver_has_answered_is_unloaded)
     unload(plugin);
 }
 
-/* The code that the thread returns to stays, and the next load finds it. */
+/* The code to which the thread will return stays loaded, and the next load finds it. */
 ZKT_CASE(a_hanging_resolver_outlives_the_plugin)
 {
     char servers[64];

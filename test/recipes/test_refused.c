@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is refused: each public function without its object, in a forked child and, if it blocks, in a callback; and
- * arguments that make no sense. static.refused
- * compares the rows with the headers.
+ * Refused calls: each public function without its object, in a forked child and, if it blocks, in a callback; and
+ * invalid arguments. static.refused compares the rows with the headers.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +22,7 @@ struct objects {
     zkr_mutex *m;  /* held by the thread */
     zkr_ticket *t; /* held */
     zkr_rwlock *rw;
-    zkr_semaphore *permits; /* three */
+    zkr_semaphore *permits; /* has three permits */
     zkr_multi_lock *both;
     zkr_leader_latch *l;    /* leads */
     zkr_leader_selector *s; /* leads */
@@ -32,7 +31,7 @@ struct objects {
     zkr_survey *survey;
 };
 
-/* Calls that are refused leave all of this as it is. */
+/* Refused calls leave all of this unchanged. */
 static struct objects made;
 static zkr_ticket *ticket;
 static char text[256], small[4];
@@ -44,7 +43,7 @@ static zkr_node node;
 static zkr_lost lost;
 static zkr_stats stats;
 
-/* Any thread, and a child: the first call that is not refused is told, and no other call is made then. */
+/* Set by any thread or child. The first unexpected result is reported and sets wrong, and no further calls are made. */
 static atomic_int checked, wrong;
 
 static void check(int64_t is, int64_t wanted, const char *says, const char *call)
@@ -191,7 +190,8 @@ static void call_of_leaders(const struct objects *o, enum how how)
     CALLS(zkr_leader_selector_start(o->s));
     CALLS(zkr_leader_selector_requeue(o->s));
     CALLS(zkr_leader_selector_interrupt(o->s));
-    CALLS(zkr_leader_selector_stop(o->s, 0)); /* a callback may: it does not wait there */
+    /* A callback may call it, because it does not wait there. */
+    CALLS(zkr_leader_selector_stop(o->s, 0));
     CALLS(zkr_leader_selector_state(o->s));
     CALLS(zkr_leadership_node(o->lead, text, sizeof(text)));
     IS(false, zkr_leader_selector_has_leadership(o->s));
@@ -200,7 +200,7 @@ static void call_of_leaders(const struct objects *o, enum how how)
     ENDS(zkr_leader_selector_destroy(o->s));
 }
 
-/* Lists belong to nobody: a child may read and free its copy. */
+/* A list belongs to no client: a child may read and free its copy. */
 static void call_of_lists(const struct objects *o, enum how how)
 {
     ROW(0, 1, UNTRIED, zkr_contenders_count(o->list));
@@ -277,7 +277,7 @@ static struct objects *open_all(void)
     return o;
 }
 
-/* Each still holds what it held. */
+/* Check that each object still holds what it held, and close all. */
 static void close_all(struct objects *o)
 {
     assert_int_equal(zkr_mutex_depth(o->m), 1);
@@ -303,7 +303,7 @@ static void call_all_in_callback(zkr_ticket *t, int state, void *ctx)
     called = true;
 }
 
-/* A call that waited here would wait for itself. */
+/* A call that waits in a callback would wait for itself. */
 ZKT_CASE(what_blocks_is_refused_in_a_callback)
 {
     struct objects *o = open_all();
@@ -325,7 +325,7 @@ static int call_all_in_child(void *o)
 static pthread_key_t last;
 static int rounds;
 
-/* The second round of destructors comes when all of the first are done. */
+/* End the process in the second round of destructors, which comes after all destructors of the first round. */
 static void end_process(void *arg)
 {
     if (rounds++ > 0) {
@@ -334,7 +334,7 @@ static void end_process(void *arg)
     (void)pthread_setspecific(last, arg);
 }
 
-/* In the child the copy of the thread that holds ends, and with it the process. */
+/* In the child, the copy of the holding thread ends, and the process ends with it. */
 static int end_thread(void *arg)
 {
     if (pthread_key_create(&last, end_process) != 0 ||
@@ -344,7 +344,7 @@ static int end_thread(void *arg)
     pthread_exit(NULL);
 }
 
-/* Nothing that a child does, its end included, touches what its parent holds. */
+/* Nothing that a child does, including its end, affects the holds of its parent. */
 ZKT_CASE(a_child_is_refused_all)
 {
     static int (*const lives[])(void *arg) = {call_all_in_child, end_thread};
@@ -352,7 +352,8 @@ ZKT_CASE(a_child_is_refused_all)
     int64_t before, after;
     ZKT_MUST(zkr_mutex_fencing_token(o->m, &before));
     for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
-        zkr__lock(o->c); /* as another thread may: then it is never free in the child */
+        /* As another thread might; the child can then never take the lock. */
+        zkr__lock(o->c);
         pid_t pid = zkt_fork(lives[i], o);
         zkr__unlock(o->c);
         assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
@@ -430,7 +431,7 @@ static void open_badly(void)
     BAD(OPEN(.session_timeout_ms = 3999, .server_tick_ms = 2000));
 }
 
-/* Of each recipe, and of what is asked. */
+/* Check the path in every recipe, and in functions that read a path. */
 static void name_badly(const struct objects *o, const char *path)
 {
     BAD(zkr_mutex_create(&made.m, o->c, path, NULL));
@@ -505,9 +506,11 @@ static void ask_badly(const struct objects *o)
     BAD(zkr_client_get(o->c, "/", NULL, 8, &node, sizeof(node)));
     BAD(zkr_client_get(o->c, "/", text, 8, NULL, sizeof(node)));
     BAD(zkr_client_get(o->c, "/", text, 8, &node, 0));
-    CODE(ZKR_ESTATE, "", zkr_client_event_fd(o->c)); /* its callbacks have a thread */
+    /* The callbacks have their own thread. */
+    CODE(ZKR_ESTATE, "", zkr_client_event_fd(o->c));
     CODE(ZKR_ESTATE, "", zkr_client_dispatch(o->c, 0));
-    CODE(ZKR_ESTATE, "", zkr_client_guard_group(o->c, 0)); /* it has no guardian */
+    /* The client has no guardian. */
+    CODE(ZKR_ESTATE, "", zkr_client_guard_group(o->c, 0));
     CODE(ZKR_ESTATE, "", zkr_client_guard_pipe(o->c, STDOUT_FILENO));
 
     BAD(zkr_mutex_acquire(o->m, -2));
@@ -553,7 +556,7 @@ static void ask_badly(const struct objects *o)
 }
 // clang-format on
 
-/* No such number of permits can ever be had. */
+/* No hold can ever have these numbers of permits. */
 static void take_badly(const struct objects *o)
 {
     static const int numbers[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking the holder to let go, and being asked. */
+/* Revocation requests: asking a holder to release, and being asked. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +13,11 @@ enum { QUIET_MS = 400 };
 
 #define OWNER "the owner"
 
-/* What on_revoke was told. */
+/* What on_revoke has reported. */
 struct asked {
     zkr_mutex *m;
     atomic_int times;
-    void (*then)(struct asked *asked); /* on the dispatch thread */
+    void (*then)(struct asked *asked); /* called on the dispatch thread */
     zkr_ticket *ticket;
     atomic_int code;
 };
@@ -43,7 +43,7 @@ static zkr_mutex *revocable(zkr_client *c, struct asked *asked)
     return m;
 }
 
-/* The owner text of contender @i, or what stands for it. */
+/* Returns whether contender @i has this owner text, and is marked as asked to release if @is_asked. */
 static bool shows(zkr_mutex *m, size_t i, const char *owner, bool is_asked)
 {
     zkr_contenders *list = NULL;
@@ -54,7 +54,7 @@ static bool shows(zkr_mutex *m, size_t i, const char *owner, bool is_asked)
     return same;
 }
 
-/* As Curator writes it with enableCompression(). */
+/* Write the request as Curator does with enableCompression(). */
 static void wish_compressed(const char *node)
 {
     static const char gzip[] =
@@ -71,13 +71,13 @@ static void wish(const char *node)
     assert_int_equal(zkt_set(zkt_servers(), node, "__REVOKE__"), 0);
 }
 
-/* Two clients, and a mutex on each: the first one's is revocable. */
+/* Two clients with a mutex each. The mutex of the first client is revocable. */
 static struct {
     zkr_client *c, *other;
     zkr_mutex *m, *theirs;
     struct asked asked;
     char node[256];
-} two; /* of this case */
+} two; /* objects of the current case */
 
 static void begin(void)
 {
@@ -87,7 +87,7 @@ static void begin(void)
     two.theirs = zkt_mutex(two.other);
 }
 
-/* A thread holds, another client asks: told once, and its owner text is back. Again, told again. */
+/* Each request of another client is reported once, and the owner text of the holder is restored. */
 ZKT_CASE(a_holder_is_told_once_for_each_wish)
 {
     begin();
@@ -99,7 +99,7 @@ ZKT_CASE(a_holder_is_told_once_for_each_wish)
     }
     zkt_sleep_ms(QUIET_MS);
     assert_int_equal(two.asked.times, 3);
-    assert_true(zkr_mutex_is_held(two.m)); /* it is a wish, not more */
+    assert_true(zkr_mutex_is_held(two.m)); /* a request does not end the hold */
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
@@ -109,7 +109,7 @@ static void be_slow(struct asked *asked)
     ZKT_EVENTUALLY(asked->code == 2, PATIENCE_MS);
 }
 
-/* Those that come while the callback runs are told after it, each of them. */
+/* Requests that arrive while the callback runs are all reported after it. */
 ZKT_CASE(wishes_during_the_callback_are_told)
 {
     enum { WISHES = 4 };
@@ -127,7 +127,7 @@ ZKT_CASE(wishes_during_the_callback_are_told)
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
-/* A node, and whether a wish was written to it. */
+/* A node, and whether a revocation request was written to it. */
 struct wished {
     char node[256];
     atomic_bool wished;
@@ -142,12 +142,12 @@ static void wish_at_a_transaction(void *ctx, int n, int op)
     }
 }
 
-/* A client behind a proxy, one of whose threads writes and reads. */
+/* A client behind a proxy with a thread that holds both sides. */
 struct both {
     struct sides s;
-    struct asked asked; /* the reader */
+    struct asked asked; /* of the read side */
     zkt_proxy *p;
-    struct wished node; /* the writer's */
+    struct wished node; /* the node of the write side */
 };
 
 static void begin_both(struct both *b)
@@ -161,7 +161,10 @@ static void begin_both(struct both *b)
     ZKT_MUST(zkr_mutex_node(b->s.w, b->node.node, sizeof(b->node.node)));
 }
 
-/* A writer that becomes a reader is asked by its new node: after that, or before it knows, as the answer was lost. */
+/*
+ * After a downgrade, the holder gets requests through its new node: after the answer to the downgrade, or before it, if
+ * the answer is lost.
+ */
 ZKT_CASE(a_downgraded_holder_is_asked)
 {
     for (int lost = 0; lost < 2; lost++) {
@@ -186,7 +189,7 @@ ZKT_CASE(a_downgraded_holder_is_asked)
     }
 }
 
-/* A wish that is written to the WRIT node while its downgrade is on the way is not deleted with the node. */
+/* A request that is written to the WRIT node while the downgrade is on its way is not deleted with the node. */
 ZKT_CASE(a_wish_is_not_lost_in_a_downgrade)
 {
     struct both b;
@@ -203,7 +206,7 @@ ZKT_CASE(a_wish_is_not_lost_in_a_downgrade)
     zkt_close(b.s.c);
 }
 
-/* The wish need not come from us: any client writes ten bytes. Bytes around them make it another word. */
+/* Any client can write the ten bytes of a request. Other bytes before or after them make it a different text. */
 ZKT_CASE(a_stranger_may_ask)
 {
     begin();
@@ -228,7 +231,7 @@ static void let_go(struct asked *asked)
     asked->code = zkr_ticket_release(asked->ticket);
 }
 
-/* The holder of a ticket is told, and may release it right there: the one who asked gets the lock. */
+/* on_revoke may release the ticket. The requester is granted. */
 ZKT_CASE(a_ticket_may_be_released_when_asked)
 {
     begin();
@@ -246,19 +249,19 @@ ZKT_CASE(a_ticket_may_be_released_when_asked)
     ZKT_MUST(zkr_ticket_destroy(two.asked.ticket));
 }
 
-/* A wish written the moment the node is there, before anybody watches it, is told all the same. */
+/* A request that is written right after the node was created, before any watch is set, is reported, too. */
 ZKT_CASE(a_wish_before_the_watch_is_told)
 {
     begin();
     for (int i = 1; i <= 5; i++) {
         ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_revoke(two.m)); /* one's own, right behind */
+        ZKT_MUST(zkr_mutex_revoke(two.m)); /* its own node, right after the grant */
         ZKT_BECOMES(two.asked.times, i, PATIENCE_MS);
         ZKT_MUST(zkr_mutex_release(two.m));
     }
 }
 
-/* Waiting it is not told; the wish stays with its node, and is told with the hold. */
+/* A request to a waiter remains in its node, and is reported after the grant. */
 ZKT_CASE(one_who_waits_is_told_when_it_holds)
 {
     begin();
@@ -278,7 +281,7 @@ ZKT_CASE(one_who_waits_is_told_when_it_holds)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* Only the first is asked. */
+/* Only the first contender gets a request. */
 ZKT_CASE(waiters_are_not_asked)
 {
     begin();
@@ -295,7 +298,7 @@ ZKT_CASE(waiters_are_not_asked)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* Whoever does not listen keeps its name in the list all the same. */
+/* The owner text of a holder without a callback is restored, too. */
 ZKT_CASE(the_text_is_restored_without_a_callback)
 {
     begin();
@@ -307,7 +310,7 @@ ZKT_CASE(the_text_is_restored_without_a_callback)
     ZKT_MUST(zkr_mutex_release(deaf));
 }
 
-/* What a leader is called stays what it was. */
+/* The ID of a leader remains in its node. */
 ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
 {
     begin();
@@ -319,7 +322,7 @@ ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
     expect(zkr_mutex_revoke_node(two.theirs, "x-latch-0000000000"), ZKR_EINVAL);
     expect(zkr_mutex_revoke_node(two.theirs, "x"), ZKR_EINVAL);
     expect(zkr_mutex_revoke_node(two.theirs, NULL), ZKR_EINVAL);
-    /* No server takes such a name, whoever it may be. */
+    /* No server accepts such a name, so the error does not mention an election. */
     expect(zkr_mutex_revoke_node(two.theirs, "\001-lock-0000000000"), ZKR_EINVAL);
     assert_null(strstr(zkr_last_error()->message, "election"));
     expect(zkr_mutex_evict(two.theirs, "\001-lock-0000000000"), ZKR_EINVAL);
@@ -327,7 +330,10 @@ ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
     ZKT_MUST(zkr_leader_latch_leader(l, id, sizeof(id)));
     assert_string_equal(id, "leader");
 
-    /* Whoever writes there: it looks at its node by its first lease probe at the latest, and leaves it alone. */
+    /*
+     * Somebody writes a request nevertheless. The latch reads its node at the latest with its first lease probe, and
+     * does not change it.
+     */
     char node[512];
     zkt_stat st;
     ZKT_MUST(zkr_leader_latch_node(l, node, sizeof(node)));
@@ -338,7 +344,7 @@ ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
     assert_true(zkr_leader_latch_has_leadership(l));
 }
 
-/* Wishes come across a break of the connection. */
+/* A request that is written while the holder is disconnected is reported. */
 ZKT_CASE(a_wish_during_an_outage_is_told_after_it)
 {
     struct asked asked = {.m = NULL};
@@ -361,19 +367,19 @@ ZKT_CASE(a_wish_during_an_outage_is_told_after_it)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* Nobody holds; no mutex. */
+/* Without a holder, a request fails. */
 ZKT_CASE(what_cannot_be_asked_says_so)
 {
     begin();
-    expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* no such path */
+    expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* the path does not exist */
     zkt_in_and_out(two.m);
     ZKT_MUST(zkr_client_flush(two.c, PATIENCE_MS));
-    expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* nobody on it */
+    expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* the queue is empty */
     ZKT_MUST(zkr_client_shutdown(two.other));
     expect(zkr_mutex_revoke(two.theirs), ZKR_ECLOSED);
 }
 
-/* What the servers refuse is not done. */
+/* Requests that the servers refuse have no effect. */
 ZKT_CASE(what_may_not_be_asked_says_so)
 {
     begin();
@@ -396,7 +402,10 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_or((atomic_int *)ctx, 1 << lost->reason);
 }
 
-/* By force the holder loses its node, and the next one holds; other nodes are not in danger. */
+/*
+ * An eviction deletes the holder's node, so that the next contender is granted. Names that are not a
+ * contender's are refused.
+ */
 ZKT_CASE(one_that_does_not_let_go_is_evicted)
 {
     begin();
@@ -415,12 +424,13 @@ ZKT_CASE(one_that_does_not_let_go_is_evicted)
     ZKT_MUST(zkr_mutex_evict(two.theirs, strrchr(two.node, '/') + 1));
     ZKT_MUST(zkt_actor_acquired(&actor));
     ZKT_EVENTUALLY(lost == 1 << ZKR_LOST_NODE, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_evict(two.theirs, strrchr(two.node, '/') + 1)); /* gone before */
+    /* Already deleted. */
+    ZKT_MUST(zkr_mutex_evict(two.theirs, strrchr(two.node, '/') + 1));
     expect(zkr_mutex_release(stubborn), ZKR_ESESSION);
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* No server: within the time of a connect. */
+/* Without an answer, the call ends after connect_timeout_ms. */
 ZKT_CASE(without_an_answer_it_ends_in_time)
 {
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
@@ -437,11 +447,11 @@ ZKT_CASE(without_an_answer_it_ends_in_time)
     ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     zkt_sleep_ms(QUIET_MS);
     assert_int_equal(two.asked.times,
-                     0); /* not for one who was told that it came to nothing */
+                     0); /* a request that failed is not written later */
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
-/* Each allocation fails once: it is done, or said, and nobody loses anything by it. */
+/* Each allocation fails once: the call succeeds or fails with ZKR_ENOMEM, and nobody loses a hold. */
 ZKT_CASE(any_failing_allocation_is_survived)
 {
     char nobody[] = "_c_x-lock-0000000000";
@@ -462,7 +472,7 @@ ZKT_CASE(any_failing_allocation_is_survived)
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
-/* Held no more when the callback's turn comes: nobody is asked for what is over. */
+/* A request is not reported if the hold is over before the callback can run. */
 ZKT_CASE(what_was_released_is_not_asked_for)
 {
     begin();

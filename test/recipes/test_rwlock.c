@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the read-write lock promises while nothing breaks. */
+/* The promises of the read-write lock without faults. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, READERS = 6 };
 
-/* A waiting writer is not overtaken; the reader it waits for may read again meanwhile. */
+/* A reader does not overtake a waiting writer. The reader that holds may acquire again meanwhile. */
 ZKT_CASE(a_waiting_writer_is_not_overtaken)
 {
     struct sides a = new_sides(), b = new_sides();
@@ -30,7 +30,7 @@ ZKT_CASE(a_waiting_writer_is_not_overtaken)
     ZKT_MUST(zkt_actor_end(&reader));
 }
 
-/* The release of a writer lets in all readers behind it, of this client and of others. */
+/* The release of a writer admits all readers behind it, of this client and of others. */
 ZKT_CASE(a_writer_lets_all_readers_in)
 {
     struct sides a = new_sides(), b = new_sides();
@@ -51,7 +51,7 @@ ZKT_CASE(a_writer_lets_all_readers_in)
 
 /* --- both at once --- */
 
-/* Who holds write reads at no cost, by the same hold; each side has its depth. */
+/* A writer reads without a request, with the same hold. Each side counts its own depth. */
 ZKT_CASE(a_writer_may_read)
 {
     char node[256], same[256];
@@ -81,7 +81,7 @@ ZKT_CASE(a_writer_may_read)
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
 }
 
-/* A reader that would write gets ZKR_EDEADLK at once, whatever the time-out. */
+/* A reader that acquires the write side gets ZKR_EDEADLK at once, whatever the timeout. */
 ZKT_CASE(a_reader_cannot_become_a_writer)
 {
     static const int64_t timeouts[] = {0, PATIENCE_MS, ZKR_FOREVER};
@@ -100,7 +100,10 @@ ZKT_CASE(a_reader_cannot_become_a_writer)
 
 /* --- downgrade --- */
 
-/* The READ node has the writer's number and GUID, the hold its token; there is no moment in between. */
+/*
+ * The READ node has the sequence number and the GUID of the WRIT node, and the hold keeps its token. The lock is held
+ * all the time.
+ */
 ZKT_CASE(a_downgrade_keeps_the_place)
 {
     char before[256], after[256], turned[256];
@@ -125,7 +128,7 @@ ZKT_CASE(a_downgrade_keeps_the_place)
     ZKT_EVENTUALLY(zkt_exists(zkt_servers(), after), PATIENCE_MS);
     assert_int_equal(zkt_nodes(), 1);
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 1);
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* its watch */
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* to set its watch */
     assert_int_equal(token_of(s.r), token);
     assert_true(zkr_mutex_is_held(s.r));
     ZKT_MUST(zkr_mutex_release(s.r));
@@ -133,7 +136,7 @@ ZKT_CASE(a_downgrade_keeps_the_place)
     assert_int_equal(zkt_nodes(), 0);
 }
 
-/* It lets in the readers next in line, those of this client at once, and no writer. */
+/* A downgrade admits the readers that are next in the queue, those of the same client at once, and no writer. */
 ZKT_CASE(a_downgrade_lets_readers_in_and_no_writer)
 {
     struct sides a = new_sides(), b = new_sides();
@@ -161,7 +164,7 @@ ZKT_CASE(a_downgrade_lets_readers_in_and_no_writer)
     zkt_actor_is_served(&late);
 }
 
-/* A writer or mutex right behind the WRIT node does not take its end for a grant, of whichever client. */
+/* A writer or mutex right behind the WRIT node, of either client, is not granted when that node is deleted. */
 ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
 {
     for (int way = 0; way < 4; way++) {
@@ -173,7 +176,7 @@ ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
         struct zkt_actor actor;
         hold_both(&a);
         zkt_actor_queue(&actor, next, way & 2 ? m : b.w, NULL);
-        zkt_sleep_ms(150); /* its watch on its own node, too */
+        zkt_sleep_ms(150); /* time for the watch on its own node, too */
         zkt_door_focus(next);
         ZKT_MUST(zkr_mutex_release(a.w));
         ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, PATIENCE_MS);
@@ -186,7 +189,7 @@ ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
     }
 }
 
-/* Released right behind it, with neither answered, nothing is left. */
+/* The read side is released right after the downgrade, before either is answered. No node is left. */
 ZKT_CASE(a_downgrade_may_be_released_at_once)
 {
     struct sides s = new_sides();
@@ -205,8 +208,8 @@ ZKT_CASE(a_downgrade_may_be_released_at_once)
 /* --- beside others --- */
 
 /*
- * A writer in the manner of Curator from 5.5 on: its READ node, made beside the WRIT node with the same number, and that
- * deleted then. Our readers come in, our writer stays out until that is gone.
+ * A downgrade as Curator makes it since 5.5: it creates a READ node with the same number beside the WRIT node, and then
+ * deletes the WRIT node. Our readers are admitted, and our writer waits until the READ node is deleted.
  */
 ZKT_CASE(a_downgrade_as_curator_makes_it)
 {
@@ -215,7 +218,7 @@ ZKT_CASE(a_downgrade_as_curator_makes_it)
     struct zkt_actor reads, writes;
     zkt_raw *other = zkt_raw_open(zkt_servers(), SESSION_MS);
     assert_non_null(other);
-    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS)); /* makes the parents */
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS)); /* creates the parents */
     ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
     (void)snprintf(asked, sizeof(asked),
@@ -240,7 +243,7 @@ ZKT_CASE(a_downgrade_as_curator_makes_it)
     assert_int_equal(zkt_raw_close(other), 0);
 }
 
-/* Tickets read together, and a writer's waits for them; the thread that asked holds nothing. */
+/* Tickets of readers hold together, and a writer's ticket waits for them. The calling thread holds nothing. */
 ZKT_CASE(tickets_of_both_sides)
 {
     struct sides s = new_sides();
@@ -269,7 +272,7 @@ static void on_revoke(zkr_mutex *m, void *ctx)
     atomic_fetch_add(m == a->s.r ? &a->reader : &a->writer, 1);
 }
 
-/* Who is asked to let go: the side that is held, the writer when both are, and the reader that it became. */
+/* A request goes to the side that is held, to the writer if both are, and to the reader after a downgrade. */
 ZKT_CASE(the_side_that_holds_is_asked)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -292,7 +295,7 @@ ZKT_CASE(the_side_that_holds_is_asked)
     ZKT_MUST(zkr_mutex_release(a.s.r));
 }
 
-/* The list of either side has them all, in order. */
+/* Both sides list all contenders, in order. */
 ZKT_CASE(either_side_lists_all)
 {
     struct sides s = new_sides();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Read-write locks under faults: one at every request of a downgrade, the loss of the hold in each state, and no
- * memory.
- */
+/* Read-write locks under faults: downgrades that cannot be made, and the loss of the hold in each state. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +9,7 @@ enum { SESSION_MS = 10000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 
 /* --- the connection --- */
 
-/* Begun without a connection, it is made up for on the next one. */
+/* A downgrade that begins without a connection is made on the next connection. */
 ZKT_CASE(a_downgrade_without_a_connection_is_made_up_for)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -72,7 +69,7 @@ static void expect_lost(zkr_mutex *m)
     ZKT_RC(zkr_mutex_release(m), ZKR_ENOTOWNER);
 }
 
-/* The lock works again, by the same objects, and leaves nothing. */
+/* Check that the same objects work again, and leave no node. */
 static void works_again(const struct sides *s)
 {
     hold_both(s);
@@ -106,7 +103,7 @@ static void expect_all_lost(struct losses *l, int which)
         expect_lost(l->s.r);
     }
     if (writes) {
-        /* Another side cannot be had anew by a hold that was lost. */
+        /* A lost hold does not admit the other side. */
         ZKT_RC(zkr_mutex_acquire(l->s.r, 0), ZKR_ESESSION);
         expect_lost(l->s.w);
     }
@@ -116,7 +113,10 @@ static void expect_all_lost(struct losses *l, int which)
     }
 }
 
-/* The session ends, or the node is deleted, in each state: each held side is told once, and no READ node is made. */
+/*
+ * The session ends, or the node is deleted, in each state. The loss is reported once for each held side, and no READ
+ * node is created.
+ */
 ZKT_CASE(a_loss_is_one_of_each_side)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -148,7 +148,10 @@ static void delete_it(void *node)
     (void)zkt_delete(zkt_servers(), node);
 }
 
-/* It goes just before the transaction gets there: refused, a loss, and nothing is left or held. */
+/*
+ * The node is deleted just before the downgrade reaches the server. The refused downgrade is a loss, and no
+ * node is left.
+ */
 ZKT_CASE(a_node_that_is_gone_cannot_be_downgraded)
 {
     char node[256];
@@ -157,7 +160,7 @@ ZKT_CASE(a_node_that_is_gone_cannot_be_downgraded)
     lock_with(c, &l);
     hold_both(&l.s);
     ZKT_MUST(zkr_mutex_node(l.s.w, node, sizeof(node)));
-    zkt_sleep_ms(200); /* its watch is set */
+    zkt_sleep_ms(200); /* time for its watch */
     zkt_door_focus(c);
     zkt_door_before(1, delete_it, node);
     ZKT_MUST(zkr_mutex_release(l.s.w));
@@ -169,7 +172,7 @@ ZKT_CASE(a_node_that_is_gone_cannot_be_downgraded)
     works_again(&l.s);
 }
 
-/* A server that refuses: the hold goes on by the node it has, and others wait for it. */
+/* A server refuses the downgrade. The hold goes on with its WRIT node, and others wait for it. */
 ZKT_CASE(a_refused_downgrade_costs_no_hold)
 {
     char before[256], after[256];
@@ -193,10 +196,12 @@ ZKT_CASE(a_refused_downgrade_costs_no_hold)
     zkt_actor_is_served(&reader);
     ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(o.c, PATIENCE_MS));
-    assert_int_equal(zkt_nodes(), 1); /* the stranger's */
+    assert_int_equal(zkt_nodes(), 1); /* the node that the test created */
 }
 
-/* Cut off until the lease bound has passed: lost, and a writer's release downgrades nothing. */
+/*
+ * The client is disconnected until its lease ends. The hold is lost, and releasing the write side makes no downgrade.
+ */
 ZKT_CASE(past_the_lease_bound_nothing_is_downgraded)
 {
     enum { SHORT_MS = 2000 };
@@ -208,7 +213,8 @@ ZKT_CASE(past_the_lease_bound_nothing_is_downgraded)
         hold_both(&l.s);
         zkt_proxy_cut(p);
         if (downgraded) {
-            ZKT_MUST(zkr_mutex_release(l.s.w)); /* owed, and never made up for */
+            /* The downgrade is due, and never made. */
+            ZKT_MUST(zkr_mutex_release(l.s.w));
         }
         ZKT_EVENTUALLY(!zkr_mutex_is_held(l.s.r), PATIENCE_MS);
         zkt_door_focus(c);

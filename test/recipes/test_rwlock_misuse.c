@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrong calls on read-write locks: an error each, with a text, and nothing lost. Guarded writes under both sides. */
+/*
+ * Wrong calls on read-write locks: each is an error with a message, and nothing is lost. Guarded writes under
+ * both sides.
+ */
 #include <string.h>
 
 #include <zkr/guard.h>
@@ -7,7 +10,7 @@
 #include "rwlocks.h"
 #include "tickets.h"
 
-/* A side is the lock's: it ends with it, and not before. */
+/* A side belongs to its lock, and cannot be destroyed separately. */
 ZKT_CASE(a_side_is_not_destroyed_by_itself)
 {
     struct sides s = new_sides();
@@ -28,7 +31,7 @@ static void *hold_and_end(void *arg)
     return NULL;
 }
 
-/* A thread that ends while it holds both lets go of both. */
+/* A thread that ends while it holds both sides releases both. */
 ZKT_CASE(a_thread_that_ends_releases_both)
 {
     struct sides s = new_sides();
@@ -47,7 +50,7 @@ static int write_under(zkr_mutex *m, const char *path)
     return zkr_mutex_multi(m, 1, &op, NULL, PATIENCE_MS);
 }
 
-/* Either side guards a write while both are held, and the reader's does right behind a downgrade. */
+/* While both sides are held, both guard writes. After a downgrade, the read side does so at once. */
 ZKT_CASE(both_sides_guard_writes)
 {
     const char *resource = zkt_unique_path("resource");
@@ -66,7 +69,7 @@ ZKT_CASE(both_sides_guard_writes)
     assert_non_null(strstr(check.check_op.path, "__READ__"));
     ZKT_MUST(zkr_mutex_release_multi(s.r, 0, NULL, NULL, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
-    /* And with the downgrade just sent. */
+    /* The same right after the downgrade was sent. */
     hold_both(&s);
     ZKT_MUST(zkr_mutex_release(s.w));
     ZKT_MUST(zkr_mutex_release_multi(s.r, 0, NULL, NULL, PATIENCE_MS));
@@ -75,7 +78,7 @@ ZKT_CASE(both_sides_guard_writes)
     assert_int_equal(zkt_delete(zkt_servers(), resource), 0);
 }
 
-/* A write behind a downgrade that is refused finds no READ node. It is sent again, with the node that holds. */
+/* A write that follows a refused downgrade finds no READ node. It is sent again, with the WRIT node. */
 ZKT_CASE(writes_behind_a_refused_downgrade_are_made)
 {
     const char *resource = zkt_unique_path("resource");
@@ -116,7 +119,7 @@ static void on_log(int level, const char *line, void *ctx)
     }
 }
 
-/* A mutex says once that readers and writers may not respect it; these expect a mutex. */
+/* A mutex warns once that readers and writers may ignore it. Read-write locks expect mutexes, and do not warn. */
 ZKT_CASE(only_the_mutex_warns)
 {
     zkr_client *c =
@@ -134,6 +137,6 @@ ZKT_CASE(only_the_mutex_warns)
     zkt_destroy(m);
     end_sides(&s);
     ZKT_EVENTUALLY(atomic_load(&warnings) > 0, PATIENCE_MS);
-    zkt_close(c); /* all lines have been told */
+    zkt_close(c); /* by then, all lines are logged */
     assert_int_equal(atomic_load(&warnings), 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random use of read-write locks by many threads of several clients, against a model: who is inside, and what they
- * may see of each other. Besides, the same with sessions that end now and then.
+ * Many threads of several clients use read-write locks at random, and a model checks who is inside and what they see of
+ * each other. A second test does so while sessions end now and then.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,21 +14,21 @@
 
 enum {
     LONG_MS = 10000,
-    SHORT_MS =
-        2000, /* who is cut off by the end of its session hears of that in two thirds of it */
+    SHORT_MS = 2000, /* the end of a session is noticed within two thirds of this */
     PATIENCE_MS = 60000,
     CLIENTS = 3,
     THREADS = 4,
     PACE_MS = 200
 };
 
-/* A writer counts for so many readers. */
+/* A writer counts as this many readers. */
 enum { WRITER = 1000 };
 
 static struct model {
     atomic_int inside;
     _Atomic int64_t last_token; /* of writers */
-    atomic_int x, y;            /* written by writers, and always equal outside */
+    /* Written by writers; equal whenever no writer is inside. */
+    atomic_int x, y;
     atomic_bool stop;
     atomic_int wrong, reads, writes, downgrades, together, timeouts, losses;
 } M;
@@ -85,7 +85,7 @@ static void read_inside(struct worker *w)
         ZKT_MUST(zkr_mutex_release(w->s.r));
     }
     atomic_fetch_add(&M.reads, 1);
-    if (below(w, 4) == 0) { /* a release that asks as well */
+    if (below(w, 4) == 0) { /* a guarded check, and a release with a guarded check */
         ZKT_MUST(zkr_mutex_multi(w->s.r, 0, NULL, NULL, PATIENCE_MS));
         atomic_fetch_sub(&M.inside, 1);
         ZKT_MUST(zkr_mutex_release_multi(w->s.r, 0, NULL, NULL, PATIENCE_MS));
@@ -109,7 +109,7 @@ static void write_inside(struct worker *w)
     if (way > 0) {
         ZKT_MUST(zkr_mutex_acquire(w->s.r, 0));
     }
-    if (way == 1) { /* no downgrade */
+    if (way == 1) { /* releases without a downgrade */
         ZKT_MUST(zkr_mutex_release(w->s.r));
     }
     if (way < 2) {
@@ -147,7 +147,7 @@ static void *use(void *arg)
     return NULL;
 }
 
-/* Until enough of everything has happened. */
+/* Run @fn in all threads until @enough. */
 static void run(int64_t session_ms,
                 void *(*fn)(void *),
                 bool (*enough)(void),
@@ -194,7 +194,7 @@ static bool used_enough(void)
            M.timeouts > 0;
 }
 
-/* Readers with readers, a writer alone, tokens that rise, and a downgrade without a gap. */
+/* Readers are inside with readers, and a writer is alone. Tokens rise, and a downgrade leaves no gap. */
 ZKT_CASE(threads_never_see_each_other_wrongly)
 {
     run(LONG_MS, use, used_enough, NULL);
@@ -204,7 +204,10 @@ ZKT_CASE(threads_never_see_each_other_wrongly)
 
 /* --- with losses --- */
 
-/* Every way through, with a loss possible at any step: each call says so, and then all can be had anew. */
+/*
+ * Use the lock in every way. The hold may be lost at any step: each call reports that, and afterwards the lock can be
+ * acquired again.
+ */
 static void *use_and_lose(void *arg)
 {
     struct worker *w = arg;
@@ -219,12 +222,12 @@ static void *use_and_lose(void *arg)
             must(read == ZKR_OK || lost);
             both = read == ZKR_OK;
         }
-        zkt_sleep_ms(below(w, 40)); /* hold for long enough to lose it */
+        zkt_sleep_ms(below(w, 40)); /* long enough to lose it sometimes */
         for (int i = 0; i < 2; i++) {
             bool ours = i == 0 ? writes : both || !writes;
             rc = ours ? zkr_mutex_release(i == 0 ? w->s.w : w->s.r) : ZKR_OK;
             must(rc == ZKR_OK || rc == ZKR_ESESSION);
-            must(!(lost && ours && rc == ZKR_OK)); /* once lost, lost for good */
+            must(!(lost && ours && rc == ZKR_OK)); /* a lost hold remains lost */
             lost = lost || rc == ZKR_ESESSION;
         }
         must(zkr_mutex_depth(w->s.w) == 0 && zkr_mutex_depth(w->s.r) == 0);
@@ -244,7 +247,7 @@ static void expire_one(zkr_client *const *clients)
     zkt_expire_start(clients[next++ % CLIENTS]);
 }
 
-/* Whenever a session ends, its holds are lost, each side says so, and nothing of them stays in the way. */
+/* When a session ends, its holds are lost. Each side reports the loss, and no node is left. */
 ZKT_CASE(sessions_that_end_leave_nothing_behind)
 {
     run(SHORT_MS, use_and_lose, lost_enough, expire_one);

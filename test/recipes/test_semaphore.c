@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a semaphore promises: so many permits and no more, in order, all or none; and what it refuses. */
+/* The promises of a semaphore: the maximum, the order, all permits or none; and what it refuses. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 /* --- permits --- */
 
-/* A ticket has its nodes in one transaction, is told of, and leaves nothing. */
+/* A ticket creates its nodes in one transaction, gives information about them, and leaves none. */
 ZKT_CASE(free_permits_are_had)
 {
     char node[256], data[256];
@@ -24,7 +24,7 @@ ZKT_CASE(free_permits_are_had)
     assert_int_equal(zkt_get(zkt_servers(), node, data, sizeof(data), NULL), ZKT_OK);
     char *fields = strchr(data, '\n');
     assert_non_null(fields);
-    assert_memory_equal(fields, "\nmax=3", 6); /* notes of the holder may follow */
+    assert_memory_equal(fields, "\nmax=3", 6); /* metadata of the holder may follow */
     assert_true(fields[6] == '\0' || fields[6] == '\n');
     *fields = '\0';
     ZKT_MUST(zkr_semaphore_holders(s, &list));
@@ -42,7 +42,7 @@ ZKT_CASE(free_permits_are_had)
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
-/* Tries take what is free and nothing else, whoever asks. */
+/* Tries get free permits only, whichever client asks. */
 ZKT_CASE(there_are_no_more_than_the_maximum)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -51,7 +51,7 @@ ZKT_CASE(there_are_no_more_than_the_maximum)
     zkr_ticket *two = take(s, 2);
     expect(try(s, 2), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_client_flush(
-        c, PATIENCE_MS)); /* a try's leases count until they are gone */
+        c, PATIENCE_MS)); /* the leases of a try count until they are deleted */
     expect(try(z, 2), ZKR_ETIMEDOUT);
     ZKT_MUST(try(z, 1));
     zkr_ticket *one = take(z, 1);
@@ -63,7 +63,7 @@ ZKT_CASE(there_are_no_more_than_the_maximum)
     ZKT_MUST(try(z, 3));
 }
 
-/* Many wait for a few; who wants few does not pass who wants many. */
+/* Many wait for few permits. A request for few permits does not overtake a request for many. */
 ZKT_CASE(it_is_fair_whatever_the_number)
 {
     struct told many = {0}, few = {0};
@@ -90,7 +90,7 @@ ZKT_CASE(it_is_fair_whatever_the_number)
     end(few.t);
 }
 
-/* Who comes while others wait at the gate queues behind them, though its permits are free. */
+/* A newcomer queues behind the waiters at the gate, even if its permits are free. */
 ZKT_CASE(a_newcomer_does_not_pass_the_queue)
 {
     struct told first = {0}, second = {0}, late = {0};
@@ -99,7 +99,7 @@ ZKT_CASE(a_newcomer_does_not_pass_the_queue)
     zkr_ticket *held = take(s, 1);
     (void)queue_for(s, 2, &first);
     (void)queue_for(s, 1, &second);
-    (void)queue_for(z, 1, &late); /* it has seen nothing of them before */
+    (void)queue_for(z, 1, &late); /* this client has not seen the others before */
     zkt_sleep_ms(SOON_MS / 2);
     assert_int_equal(first.held + second.held + late.held, 0);
     end(held);
@@ -111,14 +111,14 @@ ZKT_CASE(a_newcomer_does_not_pass_the_queue)
     end(late.t);
 }
 
-/* One who stands at the gate and has no leases yet is not passed, but for tries: they do not queue. */
+/* A contender at the gate that has no leases yet is not overtaken, except by tries, which do not queue. */
 ZKT_CASE(the_gate_is_respected_before_its_leases_are_there)
 {
     char path[256];
     struct told told = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 2);
-    end(take(s, 1)); /* makes the directories */
+    end(take(s, 1)); /* creates the directories */
     (void)snprintf(path, sizeof(path), "%s/locks", zkt_path());
     assert_int_equal(zkt_create_path(zkt_servers(), path), ZKT_OK);
     (void)snprintf(path, sizeof(path), "%s/locks/x-lock-0000000000", zkt_path());
@@ -133,7 +133,7 @@ ZKT_CASE(the_gate_is_respected_before_its_leases_are_there)
     end(told.t);
 }
 
-/* Nodes that are made after a wait, by a thread of the library, name the one that asked, too. */
+/* A thread of the library creates the nodes after a wait, but they name the thread that made the request. */
 ZKT_CASE(permits_name_the_thread_that_asked)
 {
     char asked[32];
@@ -159,7 +159,7 @@ ZKT_CASE(permits_name_the_thread_that_asked)
     end(t);
 }
 
-/* A wait ends in time, and leaves nothing at the gate or inside. */
+/* A wait ends at its deadline, and leaves no node at the gate or among the leases. */
 ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -184,7 +184,7 @@ ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
 
 /* --- the maximum --- */
 
-/* As long as there is no count, the max given counts; a count is followed up and down. */
+/* Without a count node, the maximum given at creation applies. Changes of the count are followed up and down. */
 ZKT_CASE(the_maximum_is_followed)
 {
     struct told more = {0}, last = {0};
@@ -202,7 +202,7 @@ ZKT_CASE(the_maximum_is_followed)
     assert_int_equal(zkr_ticket_state(more.t), ZKR_TICKET_HELD);
     end(one);
     zkt_sleep_ms(SOON_MS / 5);
-    assert_int_equal(last.held, 0); /* three are still out */
+    assert_int_equal(last.held, 0); /* three are still held */
     end(more.t);
     ZKT_BECOMES(last.held, 1, PATIENCE_MS);
     end(last.t);
@@ -220,7 +220,7 @@ ZKT_CASE(the_maximum_is_followed)
     ZKT_EVENTUALLY(try(s, 2) == ZKR_ETIMEDOUT && try(s, 1) == ZKR_OK, PATIENCE_MS);
 }
 
-/* The maximum is told whatever the length of the owner text, which is cut off for it. */
+/* The maximum is stored whatever the length of the owner text, which is truncated if necessary. */
 ZKT_CASE(a_long_owner_text_leaves_room_for_the_maximum)
 {
     static const size_t lengths[] = {1, 990, 1000, 1010, 1022, 1023, 1024, 1025, 3000};
@@ -244,7 +244,7 @@ ZKT_CASE(a_long_owner_text_leaves_room_for_the_maximum)
     }
 }
 
-/* Of several lines it is cut off at the end of one, so that none of its fields has a value that is not whole. */
+/* An owner text of several lines is truncated at the end of a line, so that no field has an incomplete value. */
 ZKT_CASE(a_long_owner_text_keeps_whole_lines)
 {
     enum { LONG = 1100 };
@@ -265,7 +265,7 @@ ZKT_CASE(a_long_owner_text_keeps_whole_lines)
     end(t);
 }
 
-/* What is no count lets nobody in, until it is one. */
+/* An invalid count admits nobody until it becomes valid. */
 ZKT_CASE(a_count_that_is_none_lets_nobody_in)
 {
     static const struct {
@@ -277,7 +277,7 @@ ZKT_CASE(a_count_that_is_none_lets_nobody_in)
         {"\0\0\0\0\1", 5},
         {"\377\377\377\377", 4},
         {"\0\0\0\0", 4},
-        /* five, by Java's GZIPOutputStream */
+        /* 5, compressed by Java's GZIPOutputStream */
         {"\x1f\x8b\x08\0\0\0\0\0\0\xff\x63\x60\x60\x60\x05\0\x93\x2b\x2e\x51\x04\0\0\0",
          24}};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -297,7 +297,7 @@ ZKT_CASE(a_count_that_is_none_lets_nobody_in)
     }
 }
 
-/* A new session reads it anew, before it lets anybody in. */
+/* A new session reads the count again, before it admits anybody. */
 ZKT_CASE(the_maximum_is_followed_across_sessions)
 {
     struct told told = {0};
@@ -318,13 +318,13 @@ ZKT_CASE(the_maximum_is_followed_across_sessions)
 
 /* --- strangers --- */
 
-/* Any child of the directory of the leases takes up a permit, as for Curator. */
+/* Any child of the directory of leases takes one permit, as in Curator. */
 ZKT_CASE(a_stranger_among_the_leases_takes_up_a_permit)
 {
     char path[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 2);
-    end(take(s, 1)); /* makes the directories */
+    end(take(s, 1)); /* creates the directories */
     (void)snprintf(path, sizeof(path), "%s/leases/stranger", zkt_path());
     assert_int_equal(zkt_create(zkt_servers(), path, "", 0), ZKT_OK);
     expect(try(s, 2), ZKR_ETIMEDOUT);
@@ -340,7 +340,7 @@ ZKT_CASE(a_stranger_among_the_leases_takes_up_a_permit)
 
 /* --- wrong calls: an error each, with a text, and nothing lost --- */
 
-/* More than the maximum can never be had where that is fixed; else a wait. */
+/* A request for more than the maximum fails if the maximum is fixed. Otherwise, it waits. */
 ZKT_CASE(more_than_the_maximum_is_awaited_where_it_may_grow)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -352,7 +352,7 @@ ZKT_CASE(more_than_the_maximum_is_awaited_where_it_may_grow)
     int rc = zkr_semaphore_acquire(r, 4, 200, &t);
     assert_true(zkt_timed_out(rc));
     assert_null(t);
-    /* The most of a ticket can be had. */
+    /* The largest number of permits of one ticket can be acquired. */
     zkr_semaphore *large = semaphore(c, ZKR_SEMAPHORE_PERMITS_MAX);
     ZKT_MUST(zkr_semaphore_acquire(large, ZKR_SEMAPHORE_PERMITS_MAX, PATIENCE_MS, &t));
     zkt_end_ticket(t);

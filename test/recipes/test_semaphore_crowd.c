@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many threads of several clients take any number of permits: never above the maximum, and all are served. */
+/*
+ * Many threads of several clients acquire random numbers of permits. The maximum is never exceeded, and all
+ * threads are served.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,7 +15,7 @@ enum { CLIENTS = 3, THREADS = 4, ROUNDS = 30 };
 struct crowd {
     atomic_int in_use, most, violations, served;
     int max;
-    int largest; /* that one asks for */
+    int largest; /* largest number of permits of one request */
     bool resized;
 };
 
@@ -32,7 +35,7 @@ static void note_use(struct crowd *k, int n)
     atomic_fetch_add(&k->violations, now > k->max);
 }
 
-/* A few give up early; what they had would be seen by the others. */
+/* Some calls have a short timeout. If they left permits behind, others would notice. */
 static bool visit(struct visitor *v)
 {
     zkr_ticket *t = NULL;
@@ -65,7 +68,7 @@ static void *visit_often(void *arg)
     return NULL;
 }
 
-/* The count goes up and down between 1 more than the largest asks for, and the maximum. */
+/* Set the count to random values from the largest request to the maximum. */
 static void *resize_often(void *arg)
 {
     struct crowd *k = arg;
@@ -106,7 +109,7 @@ static void gather(struct crowd *k)
     assert_int_equal(atomic_load(&k->served), CLIENTS * THREADS * ROUNDS);
 }
 
-/* Of three: each asks for one to three. */
+/* Three permits; each request is for one to three. */
 ZKT_CASE(never_more_than_the_maximum)
 {
     struct crowd k = {.max = 3, .largest = 3};
@@ -114,7 +117,7 @@ ZKT_CASE(never_more_than_the_maximum)
     assert_int_equal(atomic_load(&k.most), 3);
 }
 
-/* While the maximum goes up and down, never above its highest. */
+/* The count changes all the time. The permits in use never exceed its highest value. */
 ZKT_CASE(a_maximum_that_moves_is_kept)
 {
     struct crowd k = {.max = 6, .largest = 2, .resized = true};

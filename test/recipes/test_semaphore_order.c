@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of one client are served in the order of the calls, also while the path is still missing. */
+/* Requests of one client are granted in the order of the calls, even if the path does not exist yet. */
 #include <stdlib.h>
 
 #include "../unit/unit.h"
@@ -7,7 +7,7 @@
 
 enum { CLIENTS = 4, REQUESTS = 100, PERMITS = 11, ROUNDS = 4, AGAIN = 2 };
 
-/* Asked for by client i % CLIENTS, in this order. */
+/* A request by client i % CLIENTS. The requests are made in the order of the array. */
 struct asked {
     struct told told;
     int64_t token;
@@ -22,7 +22,7 @@ static void release(zkr_ticket *t, int state, struct told *told)
     }
 }
 
-/* Later requests of the same client that were served before: by the time of the grant, or by the token. */
+/* Returns how often a later request of the same client was served first, by the time of the grant or by the token. */
 static int jumps(const struct asked *asked)
 {
     int found = 0;
@@ -43,14 +43,14 @@ static int jumps(const struct asked *asked)
     return found;
 }
 
-/* What one client asks for: a mutex, or permits. */
+/* The object through which one client requests: a mutex, or a semaphore. */
 struct asker {
     zkr_client *c;
-    zkr_mutex *m; /* NULL = permits */
+    zkr_mutex *m; /* NULL = use the semaphore */
     zkr_semaphore *s;
 };
 
-/* @largest: each asks for 1 to so many. Returns the jumps. */
+/* Make all requests at once. With semaphores, each is for 1 to @largest permits. Returns the number of jumps. */
 static int ask_at_once(struct asker *askers, int largest, uint64_t seed)
 {
     static struct asked asked[REQUESTS];
@@ -75,7 +75,7 @@ static int ask_at_once(struct asker *askers, int largest, uint64_t seed)
     return jumps(asked);
 }
 
-/* At a path of its own, which is missing at first. */
+/* Make all requests twice at a new path, which does not exist at first. Returns the number of jumps. */
 static int ask_anew(struct asker *askers, int largest, int round)
 {
     char path[256];
@@ -97,7 +97,7 @@ static int ask_anew(struct asker *askers, int largest, int round)
     return found;
 }
 
-/* @largest: as in ask_at_once(), 0 = mutexes. */
+/* @largest is as in ask_at_once(), or 0 for mutexes. */
 static void ask_often(int largest)
 {
     struct asker askers[CLIENTS] = {{0}};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is shut down: questions to the servers end, leaders hear of it. Of holds: test_holds_shutdown.c. */
+/*
+ * A client is shut down: functions that wait for the servers end, and leaders are notified. For holds, see
+ * test_holds_shutdown.c.
+ */
 #include <pthread.h>
 
 #include "latches.h"
@@ -79,7 +82,10 @@ static void begin(struct waiter *w, struct stage *k, int (*call)(struct stage *k
     assert_int_equal(pthread_create(&w->thread, NULL, wait_in, w), 0);
 }
 
-/* They have had time to begin. One that has not is treated alike. */
+/*
+ * Check that the calls have not returned, after some time for them to begin. A call that begins later ends the
+ * same way.
+ */
 static void expect_waiting(struct waiter *w, int count)
 {
     zkt_sleep_ms(100);
@@ -97,7 +103,7 @@ static void expect_closed(struct waiter *w, int count)
     }
 }
 
-/* Once more is as good as once. */
+/* A second shutdown changes nothing. */
 static void shut_down(struct stage *k)
 {
     ZKT_MUST(zkr_client_shutdown(k->c));
@@ -111,7 +117,7 @@ static void silence_answers(zkt_proxy *p)
     zkt_proxy_freeze(p, ZKT_TO_CLIENT);
 }
 
-/* To servers that hear nothing, or are not heard, and to none at all; and none is asked any more. */
+/* Calls end while requests or answers are held up, or the connection is cut. Later calls fail at once. */
 ZKT_CASE(questions_end)
 {
     static void (*const faults[])(zkt_proxy * p) = {zkt_proxy_blackhole,
@@ -131,7 +137,7 @@ ZKT_CASE(questions_end)
         if (!connected) {
             ZKT_BECOMES(zkr_client_state(k.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
         }
-        ZKT_MUST(zkr_mutex_release(k.m)); /* for the flush to wait for */
+        ZKT_MUST(zkr_mutex_release(k.m)); /* flush will wait for the delete */
         for (int n = 0; n < waits; n++) {
             begin(&w[n], &k, calls[n]);
         }
@@ -146,7 +152,7 @@ ZKT_CASE(questions_end)
     }
 }
 
-/* With a queue that is as it was, so that nothing but the shutdown ends it. */
+/* The queue does not change, so only the shutdown can end the watches. */
 ZKT_CASE(a_watch_ends)
 {
     struct waiter w[2];
@@ -161,7 +167,7 @@ ZKT_CASE(a_watch_ends)
 
 /* --- leaders --- */
 
-/* A lead that is in doubt is a hold: who awaits it is told, and it goes on when it is proved. */
+/* A leadership in doubt is a hold: a wait for it ends, and the leadership goes on when it is confirmed. */
 ZKT_CASE(an_await_in_doubt_ends)
 {
     struct waiter w;
@@ -211,7 +217,7 @@ static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
     k->failed_with = code;
 }
 
-/* The leader is told, leads on until it returns, and queues up no more. */
+/* The leader's wait ends. It leads until its function returns, and does not requeue. */
 ZKT_CASE(a_wait_of_a_leader_ends)
 {
     struct leader k = {.waited = NOT_YET};
@@ -240,7 +246,7 @@ ZKT_CASE(a_wait_of_a_leader_ends)
     ZKT_MUST(zkr_leader_selector_destroy(s));
 }
 
-/* A lease that was lost is lost: no new claim is made for it. */
+/* After a lost leadership, the latch does not queue again. */
 ZKT_CASE(a_latch_that_loses_comes_not_back)
 {
     struct zkt_told told;
@@ -266,7 +272,7 @@ static void shut_down_inside(zkr_ticket *t, int state, struct told *told)
     told->code = state == ZKR_TICKET_HELD ? zkr_client_shutdown(c) : ZKR_ESTATE;
 }
 
-/* By the holder's own callback: it holds on, and who waits hears of it. */
+/* The holder's own callback shuts the client down. The hold remains, and the waiter fails. */
 ZKT_CASE(a_callback_shuts_down)
 {
     struct told told = {0}, next = {0};

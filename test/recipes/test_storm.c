@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thousand join a queue at once, through ten sessions; or $STORM of them, to measure. One of these sessions has the
- * holder, whose probes stand in one line with all that its neighbours ask for.
+ * A thousand contenders, or $STORM of them, join a queue at the same time, through ten sessions. One of these sessions
+ * has the holder, whose probes share the connection with all requests of its neighbours.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 enum { SESSIONS = 10, MOST_EACH = 1000, SESSION_MS = 30000, PROBE_MS = 20 };
 enum { PATIENCE_MS = 100000 };
 
-static const char *hosts; /* of a server that grants such a session */
+static const char *hosts; /* a server that grants such a session timeout */
 static zkr_client *clients[SESSIONS];
 static zkr_mutex *mutexes[SESSIONS];
 static zkr_ticket *tickets[SESSIONS][MOST_EACH];
@@ -23,7 +23,7 @@ static void open_all(void)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SESSION_MS;
-    o.lease_probe_ms = PROBE_MS; /* so that there are some meanwhile */
+    o.lease_probe_ms = PROBE_MS; /* so that there are probes during the storm */
     for (int i = 0; i < SESSIONS; i++) {
         ZKT_MUST(zkr_client_open(&clients[i], hosts, &o));
         ZKT_MUST(zkr_client_wait_connected(clients[i], PATIENCE_MS));
@@ -41,7 +41,7 @@ static void join(void)
     }
 }
 
-/* Nothing is on its way but probes. */
+/* Returns whether everybody has joined and only probes are on their way. */
 static bool is_settled(void)
 {
     bool quiet = zkt_ephemerals(hosts) > SESSIONS * each;
@@ -51,7 +51,7 @@ static bool is_settled(void)
     return quiet;
 }
 
-/* While it is still held, so that nobody is granted on the way. */
+/* Release the waiters while the lock is still held, so that nobody is granted. */
 static void leave(void)
 {
     for (int k = each - 1; k >= 0; k--) {
@@ -72,7 +72,7 @@ static struct zkr__histogram probes_of(zkr_client *c)
     return probes;
 }
 
-/* The longest of those that came after @before, at most, as text in seconds. */
+/* Returns an upper bound for the longest probe after @before, as text in seconds. */
 static const char *longest(const struct zkr__histogram *before,
                            const struct zkr__histogram *after)
 {

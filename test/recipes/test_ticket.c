@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tickets: a place in the queue and a hold without a thread, how they end, who hears of them, and what is refused. */
+/*
+ * Tickets, which are holds without a thread: their place in the queue, how they end, whom they notify, and
+ * what is refused.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 
 /* --- as a lock --- */
 
-/* Tickets and threads of one object are served in the order in which they queued. */
+/* Tickets and threads that use one object are served in the order in which they queued. */
 ZKT_CASE(tickets_and_threads_are_served_in_order)
 {
     enum { PAIRS = 5 };
@@ -41,7 +44,7 @@ ZKT_CASE(tickets_and_threads_are_served_in_order)
     }
 }
 
-/* The owner text is the mutex's; by default it names the thread that asked. */
+/* The owner text is that of the mutex. By default, it names the thread that made the request. */
 ZKT_CASE(the_owner_text_is_the_mutexs)
 {
     char pid[32];
@@ -66,7 +69,10 @@ static int64_t ahead_of(zkr_ticket *t)
     return rc == ZKR_OK ? ahead : -1;
 }
 
-/* Of two clients in turn: behind a neighbour it follows, behind another client it is what was seen last. */
+/*
+ * Two clients queue in turn. The position behind a neighbour is current; the position behind another client is what was
+ * seen last.
+ */
 ZKT_CASE(a_ticket_knows_how_many_are_in_front)
 {
     enum { MANY = 6 };
@@ -76,7 +82,7 @@ ZKT_CASE(a_ticket_knows_how_many_are_in_front)
     zkr_ticket *t[MANY];
     int64_t ahead;
     for (int i = 0; i < MANY; i++) {
-        t[i] = queue(m[i % 4 / 2], NULL); /* 0 0 1 1 0 0 */
+        t[i] = queue(m[i % 4 / 2], NULL); /* clients 0 0 1 1 0 0 */
         ZKT_BECOMES(ahead_of(t[i]), i, PATIENCE_MS);
     }
     ZKT_MUST(zkr_ticket_release(t[0]));
@@ -93,7 +99,7 @@ ZKT_CASE(a_ticket_knows_how_many_are_in_front)
     }
 }
 
-/* The owner text of the nearest in front, or why it is not known. */
+/* Returns the owner text of the contender directly ahead, or the name of the error. */
 static const char *nearest_of(zkr_ticket *t, bool holds, bool metadata)
 {
     static char text[64];
@@ -110,7 +116,10 @@ static const char *nearest_of(zkr_ticket *t, bool holds, bool metadata)
     return text;
 }
 
-/* Of two clients in turn, of a lock that lasts until its holder has written since when; no request is for that. */
+/*
+ * Two clients queue in turn. The ticket knows the contender ahead and, once that has written it, the time of its grant.
+ * No request is sent for that.
+ */
 ZKT_CASE(a_ticket_knows_who_is_in_front)
 {
     enum { MANY = 4 };
@@ -145,7 +154,7 @@ ZKT_CASE(a_ticket_knows_who_is_in_front)
 }
 
 struct queued {
-    atomic_int calls, state[4]; /* in their order */
+    atomic_int calls, state[4]; /* states in the order of the calls */
     int64_t ahead;
 };
 
@@ -159,7 +168,7 @@ static void note_queued(zkr_ticket *t, int state, void *ctx)
     q->calls++;
 }
 
-/* Only who has asked for it is told, and only of a wait. */
+/* The callback is called with QUEUED only with tell_queued, and only if the ticket has to wait. */
 ZKT_CASE(a_callback_hears_that_it_has_to_wait)
 {
     zkr_mutex *m =
@@ -190,7 +199,7 @@ ZKT_CASE(a_callback_hears_that_it_has_to_wait)
 
 /* --- release --- */
 
-/* In any state, and again: ZKR_OK but for a hold that was lost, and nothing is left. */
+/* A release in any state, and repeated, returns ZKR_OK unless the hold was lost, and leaves no node. */
 ZKT_CASE(a_release_is_right_in_every_state)
 {
     struct told told = {0};
@@ -232,7 +241,7 @@ ZKT_CASE(a_release_is_right_in_every_state)
     end(failed);
 }
 
-/* zkr_mutex_cancel() reaches threads, not tickets. */
+/* zkr_mutex_cancel() affects threads, not tickets. */
 ZKT_CASE(a_cancel_reaches_no_ticket)
 {
     struct zkt_actor actor;
@@ -256,7 +265,7 @@ ZKT_CASE(a_cancel_reaches_no_ticket)
 struct waiter {
     pthread_t thread;
     zkr_ticket *t;
-    atomic_int code; /* 1 = not yet */
+    atomic_int code; /* 1 = not returned */
 };
 
 static void *wait_for(void *arg)
@@ -287,7 +296,7 @@ static void join_waiters(struct waiter *w, int count, int code)
     }
 }
 
-/* Any number of threads may wait on one ticket, and all hear of the grant, or of the release. */
+/* Several threads may wait on one ticket, and all of them return when it is granted, released or fails. */
 ZKT_CASE(all_who_wait_on_a_ticket_hear)
 {
     enum { WAITERS = 8 };
@@ -327,7 +336,7 @@ static bool has_waiters(zkr_ticket *t)
     return has;
 }
 
-/* Threads that were woken are waited for: by the caller, who is told that it is too early. */
+/* A ticket cannot be destroyed while woken threads are still in zkr_ticket_wait(). The caller gets ZKR_EBUSY. */
 ZKT_CASE(a_destroy_spares_those_who_wait)
 {
     enum { ROUNDS = 200 };
@@ -358,7 +367,7 @@ struct chain {
     atomic_int left, wrong;
 };
 
-/* Lets go, asks anew, and ends the ticket whose callback this is. */
+/* Release the ticket, request another one, and destroy the ticket whose callback this is. */
 static void go_on(zkr_ticket *t, int state, void *ctx)
 {
     struct chain *chain = ctx;
@@ -373,7 +382,7 @@ static void go_on(zkr_ticket *t, int state, void *ctx)
     chain->left--;
 }
 
-/* A callback may release and destroy its own ticket, and ask for the next. */
+/* A callback may release and destroy its own ticket, and request the next one. */
 ZKT_CASE(a_callback_may_end_its_ticket)
 {
     struct chain chain = {.m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),
@@ -401,7 +410,7 @@ static void *let_go_on(void *arg)
     return NULL;
 }
 
-/* A release does not wait for a callback that runs, a destroy does. */
+/* A release does not wait for a running callback, but a destroy does. */
 ZKT_CASE(a_destroy_waits_for_a_running_callback)
 {
     pthread_t thread;
@@ -417,7 +426,7 @@ ZKT_CASE(a_destroy_waits_for_a_running_callback)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* The ticket is where the caller will look for it before the callback can run. */
+/* @out is set before the callback can run. */
 ZKT_CASE(the_ticket_is_known_before_it_is_told_of)
 {
     enum { MANY = 3000 };

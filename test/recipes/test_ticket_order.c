@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tickets when events come in the order that matters: on the fake, in virtual time. */
+/* Tickets when the order of events matters: on the fake, in virtual time. */
 #include <stdio.h>
 
 #include "by_hand.h"
@@ -25,7 +25,7 @@ static int close_world(void **state)
     return 0;
 }
 
-/* The node of a contender: the @n-th that there is below the path, in the order of creation. */
+/* Returns the @n-th contender's node below the path, in the order of creation. */
 static const struct zkf_node *node_at(int n)
 {
     const struct zkf_node *node = NULL;
@@ -60,7 +60,7 @@ static int64_t token_of(zkr_ticket *t)
 
 /* --- the cases --- */
 
-/* A grant that is over before anybody was told of it: the ticket queues anew, and says HELD once. */
+/* The grant is over before anybody has learned of it: the ticket queues again, and HELD is reported once. */
 static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
 {
     struct told told = {0};
@@ -76,7 +76,10 @@ static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
     end(t);
 }
 
-/* The same with the session ended, and behind another meanwhile: no call before it holds again. */
+/*
+ * As above, but the session ends, and another contender is ahead afterwards. No callback comes before the
+ * ticket holds again.
+ */
 static void it_is_told_of_what_it_holds_then(void **state)
 {
     struct told told = {0};
@@ -95,7 +98,7 @@ static void it_is_told_of_what_it_holds_then(void **state)
     end(t);
 }
 
-/* Who asked has been told: then HELD and LOST are called, in this order. */
+/* The application has already asked for the state. HELD and LOST are reported, in this order. */
 static void a_grant_that_somebody_heard_of_is_lost(void **state)
 {
     struct told told = {0};
@@ -110,14 +113,15 @@ static void a_grant_that_somebody_heard_of_is_lost(void **state)
     end(t);
 }
 
-/* With nobody to call, a grant is had by the question. */
+/* Without a callback, the application learns of a grant when it asks for the state. */
 static void without_a_callback_the_question_counts(void **state)
 {
     zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
     zkf_pass(c, SECOND);
     int64_t first = node_at(0)->czxid;
     delete_node(0);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD); /* as far as we can know */
+    /* As far as the client can know. */
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
     end(t);
     t = request(m, ZKR_FOREVER, NULL);
@@ -128,7 +132,7 @@ static void without_a_callback_the_question_counts(void **state)
     end(t);
 }
 
-/* Released between the grant and the call: nobody is called, and the next one has it. */
+/* The ticket is released between the grant and the callback: nobody is called, and the next ticket is granted. */
 static void a_release_overtakes_the_call(void **state)
 {
     struct told told = {0}, next = {0};
@@ -145,7 +149,7 @@ static void a_release_overtakes_the_call(void **state)
     end(behind);
 }
 
-/* The time-out comes with the clock, by no answer and no thread, and not before. */
+/* A timer ends the wait, without an answer or a thread, and not before the timeout. */
 static void a_time_out_is_a_timer(void **state)
 {
     struct told told = {0}, dark = {0};
@@ -179,7 +183,7 @@ static void a_time_out_is_a_timer(void **state)
     assert_null(node_at(0));
 }
 
-/* Asked at its time-out, it has failed, whether or not the timer was there first. */
+/* A question after the timeout reports a failure, even if the timer has not run. */
 static void a_question_notices_the_time_out(void **state)
 {
     struct told told = {0};
@@ -187,7 +191,7 @@ static void a_question_notices_the_time_out(void **state)
     zkf_pass(c, SECOND);
     zkr_ticket *t = request(m, SECOND, &told);
     zkf_pass(c, SECOND / 2);
-    c->service_at = ZKR__NEVER; /* its thread is late */
+    c->service_at = ZKR__NEVER; /* the service thread is late */
     zkf_pass_to(c, SECOND, t, ZKR_TICKET_FAILED);
     zkf_call_back(c);
     assert_true(told.failed == 1 && told.wrong == 0);
@@ -199,7 +203,7 @@ static void a_question_notices_the_time_out(void **state)
     end(holds);
 }
 
-/* What is granted in time is not taken away by the time-out, told of or not. */
+/* The timeout does not end a grant that came in time, whether it was reported or not. */
 static void a_grant_outlives_the_time_out(void **state)
 {
     struct told told = {0};
@@ -211,13 +215,13 @@ static void a_grant_outlives_the_time_out(void **state)
     end(t);
     t = request(m, 2 * SECOND, NULL);
     zkf_pass(c, 5 * SECOND);
-    delete_node(0); /* but it is not tried anew any more */
+    delete_node(0); /* but after that, the ticket does not queue again */
     zkf_pass(c, SECOND);
     expect(zkr_ticket_error(t), ZKR_ENOANSWER);
     end(t);
 }
 
-/* A ticket that is destroyed takes its calls along. */
+/* The destruction of a ticket drops its pending callbacks. */
 static void a_destroyed_ticket_calls_nobody(void **state)
 {
     struct told told = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A try takes what is free, whoever else tries in vain at that moment. */
+/* A try gets what is free, even if others try in vain at the same time. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 enum { TRIES = 500 };
 
-/* Tries again and again what cannot be had. */
+/* Repeats a try that always fails. */
 struct poller {
     int (*once)(void *of);
     void *of;
@@ -32,7 +32,7 @@ static void *poll_often(void *ctx)
     return NULL;
 }
 
-/* @once succeeds TRIES times beside a poller that knows from the start what is held. */
+/* Check that @once succeeds TRIES times beside a poller that knows from the start that the lock is held. */
 static void try_beside(struct poller *p, int (*once)(void *of), void *of)
 {
     zkt_settle(zkt_servers());
@@ -58,7 +58,7 @@ static int try_one(void *s)
     return try(s, 1);
 }
 
-/* Four of five are free. */
+/* Four of five permits are free. */
 ZKT_CASE(for_fewer_permits)
 {
     zkr_client *c[3];

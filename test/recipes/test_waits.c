@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long calls wait that ask the servers, and who is woken. */
+/* How long functions wait for the servers, and which threads are woken. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -74,7 +74,7 @@ static void never(zkr_leadership *lead, void *ctx)
 {
 }
 
-/* Without an answer they end after the time that a connection may take, each of them. */
+/* Without an answer, each of the functions ends after connect_timeout_ms. */
 ZKT_CASE(a_question_ends_without_an_answer)
 {
     static int (*const asks[])(struct asked * a) = {
@@ -113,7 +113,7 @@ struct sleeper {
     zkr_mutex *m;
     pthread_t thread;
     int rc;
-    long slept; /* how often */
+    long slept; /* number of sleeps */
 };
 
 static long times_slept(void)
@@ -133,8 +133,10 @@ static void *sleep_in_line(void *arg)
     return NULL;
 }
 
-/* A hand-over wakes the one thread that is next, however many wait in the process, be it to a claim of the
- * same client or by an event. */
+/*
+ * A hand-over wakes only the next thread, however many wait in the process. It goes to a claim of the same client, or
+ * by an event to another client.
+ */
 ZKT_CASE(a_hand_over_wakes_one_thread)
 {
     enum { SLEEPERS = 60, CLIENTS = 2 };
@@ -147,7 +149,7 @@ ZKT_CASE(a_hand_over_wakes_one_thread)
     }
     ZKT_MUST(zkr_mutex_acquire(m[0], PATIENCE_MS));
     for (int i = 0; i < SLEEPERS; i++) {
-        int client = i / 2 % CLIENTS; /* pairs: hand-overs of both kinds */
+        int client = i / 2 % CLIENTS; /* pairs, for hand-overs of both kinds */
         s[i] = (struct sleeper){.m = m[client]};
         assert_int_equal(pthread_create(&s[i].thread, NULL, sleep_in_line, &s[i]), 0);
         ZKT_BECOMES(zkt_waiting(c[0]) + zkt_waiting(c[1]), i + 1, PATIENCE_MS);
@@ -156,7 +158,7 @@ ZKT_CASE(a_hand_over_wakes_one_thread)
     for (int i = 0; i < SLEEPERS; i++) {
         pthread_join(s[i].thread, NULL);
         ZKT_MUST(s[i].rc);
-        /* To join, to be granted, and now and then for the client's lock. */
+        /* A thread sleeps to join, to be granted, and sometimes for the client's lock. */
         ZKT_IN_RANGE(s[i].slept, 1, SLEEPERS / 6);
     }
 }

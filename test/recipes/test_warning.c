@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The warning before a lease ends: when it comes, to whom, and when it does not. */
+/* The warning before a lease ends: when it comes, who gets it, and when there is none. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -8,13 +8,13 @@
 
 enum { SESSION_MS = 9000, SHORT_MS = 3000, WARN_MS = 2000, PATIENCE_MS = 30000 };
 
-/* What callbacks were told of one hold after the other. */
+/* What the callbacks have reported for one hold after the other. */
 struct heard {
     atomic_int held, warned, lost;
     atomic_int wrong; /* calls out of order */
     _Atomic int64_t token, left_ms;
-    const void *by;                    /* the object of the last warning */
-    void (*at_warning)(zkr_ticket *t); /* on the dispatch thread */
+    const void *by;                    /* object of the last warning */
+    void (*at_warning)(zkr_ticket *t); /* called on the dispatch thread */
 };
 
 static void note_warning(struct heard *h, const void *by, int64_t token, int64_t left)
@@ -102,9 +102,9 @@ static void expect_warned(struct heard *h, int64_t most_ms)
     assert_int_equal(h->wrong, 0);
 }
 
-/* --- a clock that stands still, before a server that is silent --- */
+/* --- with a clock that stands still, and a server that is silent --- */
 
-/* So much of the lease is left for as long as nothing is answered. */
+/* Stop the clock when this much of the lease is left. */
 static void leave(zkr_client *c, int64_t left_ms)
 {
     zkr__lock(c);
@@ -113,12 +113,12 @@ static void leave(zkr_client *c, int64_t left_ms)
     zkr__unlock(c);
 }
 
-/* The answers that are on their way come first, so that no later one moves the lease. */
+/* Wait for the answers that are on their way, so that no later answer renews the lease, and silence the server. */
 static void silence(zkt_proxy *p, zkr_client *c)
 {
     ZKT_EVENTUALLY(zkr_client_valid_for_ms(c) > SESSION_MS / 2, PATIENCE_MS);
     zkt_proxy_blackhole(p);
-    zkt_sleep_ms(20); /* what the proxy had read by then */
+    zkt_sleep_ms(20); /* for the data that the proxy had already read */
 }
 
 static void speak(zkt_proxy *p)
@@ -127,7 +127,7 @@ static void speak(zkt_proxy *p)
     zkt_proxy_heal(p);
 }
 
-/* Each with its own time, and no sooner. */
+/* Each hold is warned at its own warn_ms, and not earlier. */
 ZKT_CASE(a_warning_comes_when_so_much_is_left)
 {
     struct heard first = {0}, second = {0};
@@ -154,7 +154,7 @@ ZKT_CASE(a_warning_comes_when_so_much_is_left)
     end_ticket(b);
 }
 
-/* Stopped until the lease has ended: the loss alone. */
+/* The process is stopped until the lease has ended: only the loss is reported. */
 ZKT_CASE(a_lease_that_has_ended_is_no_news)
 {
     struct heard h = {0};
@@ -172,7 +172,7 @@ ZKT_CASE(a_lease_that_has_ended_is_no_news)
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
-/* A lease that is renewed after the warning ends later without another one. The next hold has its own. */
+/* If the lease is renewed after the warning, there is no second warning. The next hold is warned again. */
 ZKT_CASE(a_hold_is_warned_once)
 {
     struct heard h = {0};
@@ -198,7 +198,7 @@ ZKT_CASE(a_hold_is_warned_once)
     assert_int_equal(h.lost + h.wrong, 0);
 }
 
-/* Also by a node that is kept from the last hold; and while nobody holds by it, nobody is warned. */
+/* A hold that reuses a kept node is warned as well. An unused node causes no warning. */
 ZKT_CASE(each_hold_by_a_kept_node_is_warned)
 {
     struct heard h = {0};
@@ -225,10 +225,13 @@ ZKT_CASE(each_hold_by_a_kept_node_is_warned)
     zkt_door_stop_clock(0);
 }
 
-/* The hand-over within a client needs no answer. The hold begins with less than its time, and is warned when a sixth is left. */
+/*
+ * A hand-over within a client needs no answer. The hold begins with less than warn_ms, and is warned when a sixth of
+ * the session timeout is left.
+ */
 ZKT_CASE(a_hold_that_begins_with_little_is_warned_late)
 {
-    /* The other clock, by which a hold begins, goes on: by less than a sixth of a session timeout. */
+    /* The clock that decides the beginning of a hold goes on, by less than a sixth of the session timeout. */
     enum { SIXTH_MS = SESSION_MS / 6 };
     struct heard first = {0}, second = {0};
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -240,7 +243,7 @@ ZKT_CASE(a_hold_that_begins_with_little_is_warned_late)
     int64_t place = 0;
     ZKT_EVENTUALLY(zkr_ticket_position(b, &place) == ZKR_OK && zkt_all_answered(c),
                    PATIENCE_MS);
-    zkt_sleep_ms(300); /* the watch on its own node */
+    zkt_sleep_ms(300); /* for the watch on its own node */
     silence(p, c);
     leave(c, SIXTH_MS + 10);
     ZKT_MUST(zkr_ticket_release(a));
@@ -260,7 +263,10 @@ static void until_lost(zkr_ticket *t)
     ZKT_EVENTUALLY(zkr_ticket_valid_for_ms(t) == 0, PATIENCE_MS);
 }
 
-/* The warnings of both are due at once. The callback of one takes until the lease has ended. */
+/*
+ * Both warnings are due at the same time. The callback of one takes until the lease has ended, so the other
+ * warning is dropped.
+ */
 ZKT_CASE(a_warning_that_comes_too_late_is_dropped)
 {
     struct heard h[2] = {{.at_warning = until_lost}, {.at_warning = until_lost}};
@@ -287,7 +293,7 @@ static void until_told(zkr_ticket *t)
     ZKT_EVENTUALLY(go_on, PATIENCE_MS);
 }
 
-/* The lease has ended before the service looks again: the dispatch thread itself sees that. */
+/* The lease ends before the service thread looks again. The dispatch thread itself notices, and drops the warning. */
 ZKT_CASE(a_lease_that_has_just_ended_is_no_news)
 {
     struct heard first = {.at_warning = until_told}, second = {0};
@@ -311,7 +317,7 @@ ZKT_CASE(a_lease_that_has_just_ended_is_no_news)
     end_ticket(t);
 }
 
-/* Without lease probes there is no lease to warn of. */
+/* Without lease probes, there is no lease to warn of. */
 ZKT_CASE(a_warning_needs_probes)
 {
     zkr_mutex *m = NULL;
@@ -361,7 +367,7 @@ static zkr_ticket *both_of(zkr_multi_lock **l, zkr_client *c, struct heard *h)
     return t;
 }
 
-/* The warning, and then the loss. Of a thread that has been a writer and reads on, the side that holds. */
+/* Each kind gets the warning, and then the loss. If a thread was a writer and reads on, the read side is warned. */
 ZKT_CASE(every_kind_is_warned_and_then_lost)
 {
     enum { THREAD, READER, WRITER, TICKET, PERMITS, BOTH, KINDS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting until somebody joins or leaves a queue, whoever it is. */
+/* Waiting until a contender joins or leaves a queue. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,13 +14,13 @@
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
 
-/* A watcher on its own client and thread: counts how often the wait was worth it. */
+/* A watcher with its own client and thread, which counts the changes. */
 struct watcher {
     zkr_client *c;
     zkr_mutex *m;
     pthread_t thread;
     atomic_int news;
-    atomic_int code; /* that ended it; 0 = none yet */
+    atomic_int code; /* code that ended it; 0 = none */
     atomic_bool over;
 };
 
@@ -71,7 +71,7 @@ static const char *child(const char *name)
     return path;
 }
 
-/* Each join and each leave is news, on a path that does not exist at first, too. */
+/* Each join and each leave is a change, even if the path does not exist at first. */
 ZKT_CASE(joining_and_leaving_is_news)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -86,7 +86,7 @@ ZKT_CASE(joining_and_leaving_is_news)
     assert_int_equal(atomic_load(&w->news), 10);
 }
 
-/* Children that are no contenders are not. */
+/* Other children are no change. */
 ZKT_CASE(strangers_are_no_news)
 {
     zkt_create_path(zkt_servers(), zkt_path());
@@ -99,7 +99,7 @@ ZKT_CASE(strangers_are_no_news)
     assert_int_equal(atomic_load(&w->code), 0);
 }
 
-/* Nor is a child with a number that the server has not given out: lists, watches and waits agree. */
+/* A child whose number the server has not assigned is no change, either. Lists, watches and waits agree on that. */
 ZKT_CASE(made_up_numbers_are_no_news)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -113,7 +113,10 @@ ZKT_CASE(made_up_numbers_are_no_news)
     ZKT_RC(zkr_mutex_await_free(m, 0), ZKR_ETIMEDOUT);
 }
 
-/* A path that is an ephemeral node itself is held as long as it is there, and that is no news. */
+/*
+ * A path that is itself an ephemeral node counts as held while it exists. That is no change. Its deletion ends
+ * the waits.
+ */
 ZKT_CASE(an_ephemeral_path_is_no_news)
 {
     const zkt_node node = {.path = child("leader"), .flags = ZKT_EPHEMERAL};
@@ -129,7 +132,7 @@ ZKT_CASE(an_ephemeral_path_is_no_news)
     ZKT_MUST(zkr_mutex_await_free(m, PATIENCE_MS));
 }
 
-/* The path goes and comes back; the one watch on a missing path is not doubled by more waiting. */
+/* The path is deleted and created again. Repeated calls keep a single watch on the missing path. */
 ZKT_CASE(a_path_may_go_and_come_back)
 {
     zkt_create_path(zkt_servers(), zkt_path());
@@ -145,7 +148,7 @@ ZKT_CASE(a_path_may_go_and_come_back)
     ZKT_BECOMES(atomic_load(&w->news), 2, PATIENCE_MS);
 }
 
-/* A change between a reading and the wait is not lost; one before the reading is no news. */
+/* A change between a list and the watch is not lost, and a change before the list is not reported. */
 ZKT_CASE(nothing_is_lost_between_reading_and_waiting)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -155,12 +158,12 @@ ZKT_CASE(nothing_is_lost_between_reading_and_waiting)
     ZKT_MUST(zkr_mutex_watch(m, PATIENCE_MS));
     ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
     zkt_delete(zkt_servers(), child("_c_x-lock-0000000001"));
-    zkt_sleep_ms(SHORT_MS); /* the event comes while nobody waits */
+    zkt_sleep_ms(SHORT_MS); /* the event arrives while nobody waits */
     assert_int_equal(zkr_contenders_count(zkt_contenders(m)), 0);
     ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
 }
 
-/* Nor is what comes late, when the wait for it is over and the list has shown it. */
+/* A change that the list has shown is not reported, even if its event arrived during an earlier wait that timed out. */
 ZKT_CASE(what_the_list_has_shown_is_no_news)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -171,7 +174,7 @@ ZKT_CASE(what_the_list_has_shown_is_no_news)
     zkt_proxy_freeze(p, ZKT_TO_SERVER);
     zkt_create(zkt_servers(), child("_c_x-lock-0000000001"), "", 0);
     ZKT_RC(zkr_mutex_watch(m, LONG_MS),
-           ZKR_ETIMEDOUT); /* the event came, and was followed by a read */
+           ZKR_ETIMEDOUT); /* the event arrived, and caused a read */
     zkt_proxy_thaw(p, ZKT_TO_SERVER);
     ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     assert_int_equal(zkr_contenders_count(zkt_contenders(m)), 1);
@@ -180,7 +183,7 @@ ZKT_CASE(what_the_list_has_shown_is_no_news)
     ZKT_MUST(zkr_mutex_watch(m, PATIENCE_MS));
 }
 
-/* One round trip to arm, none while the watch stands, one after an event. */
+/* The first watch takes one round trip, further calls take none, and each event costs one. */
 ZKT_CASE(a_watch_costs_one_round_trip)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -197,7 +200,7 @@ ZKT_CASE(a_watch_costs_one_round_trip)
     zkt_delete(zkt_servers(), child("_c_x-lock-0000000001"));
 }
 
-/* Cuts and ends of sessions lose no news. */
+/* Cuts and ends of sessions lose no changes. */
 ZKT_CASE(news_survives_cuts_and_sessions)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -220,7 +223,7 @@ ZKT_CASE(news_survives_cuts_and_sessions)
     }
 }
 
-/* Where we may not list, the wait says so. */
+/* Without permission to list the path, the call fails. */
 ZKT_CASE(a_missing_right_is_reported)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -231,7 +234,7 @@ ZKT_CASE(a_missing_right_is_reported)
     ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
 }
 
-/* Of two contenders the first may not be read: there is no list of the other alone. */
+/* If one of two contenders cannot be read, the list is not reduced to the other one. */
 ZKT_CASE(a_list_is_whole_or_an_error)
 {
     char nodes[2][256];
@@ -256,7 +259,7 @@ static void delete_first(void *node)
     (void)zkt_delete(zkt_servers(), node);
 }
 
-/* Below its path, a node that goes while it is read is no error. */
+/* A survey ignores a node below its path that is deleted while it is read. */
 ZKT_CASE(a_survey_leaves_out_what_goes_meanwhile)
 {
     char first[256], second[256];
@@ -273,14 +276,14 @@ ZKT_CASE(a_survey_leaves_out_what_goes_meanwhile)
     zkr_survey_free(survey);
 }
 
-/* Behind two readers that hold, a writer. */
+/* A writer waits behind two readers. */
 ZKT_CASE(a_survey_tells_since_when_the_first_waits)
 {
     zkr_survey *survey = NULL;
     const struct sides one = new_sides(), two = new_sides();
     ZKT_MUST(zkr_mutex_acquire(one.r, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(two.r, PATIENCE_MS));
-    zkt_sleep_ms(SHORT_MS); /* so that it is another time */
+    zkt_sleep_ms(SHORT_MS); /* so that the times differ */
     (void)zkt_ticket(one.w);
     ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
     ZKT_MUST(zkr_survey_read(one.c, zkt_path(), 0, &survey));
@@ -294,7 +297,7 @@ ZKT_CASE(a_survey_tells_since_when_the_first_waits)
     ZKT_MUST(zkr_mutex_release(two.r));
 }
 
-/* Credentials are refused while it waits for a connection. */
+/* Credentials are refused during a wait for the connection, and before it. */
 ZKT_CASE(refused_credentials_end_the_wait)
 {
     zkr_client *c = NULL;
@@ -329,7 +332,7 @@ static void *await_free(void *m)
     return NULL;
 }
 
-/* Free is when nobody holds and nobody waits, of whatever client. */
+/* The path is free if no client holds or waits. */
 ZKT_CASE(it_is_free_when_the_last_has_left)
 {
     struct zkt_actor holder, waiter;
@@ -337,7 +340,7 @@ ZKT_CASE(it_is_free_when_the_last_has_left)
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c), *theirs = zkt_mutex(other);
     pthread_t thread;
-    ZKT_MUST(zkr_mutex_await_free(m, 0)); /* nobody was there ever */
+    ZKT_MUST(zkr_mutex_await_free(m, 0)); /* nobody ever joined */
     zkt_actor_queue(&holder, other, theirs, NULL);
     zkt_actor_queue(&waiter, other, theirs, NULL);
     ZKT_RC(zkr_mutex_await_free(zkt_settled(m), 0), ZKR_ETIMEDOUT);
@@ -348,10 +351,10 @@ ZKT_CASE(it_is_free_when_the_last_has_left)
     assert_true(zkt_timed_out(zkr_mutex_await_free(m, SHORT_MS)));
     ZKT_MUST(zkt_actor_end(&waiter));
     pthread_join(thread, NULL);
-    ZKT_MUST(zkr_mutex_await_free(m, 0)); /* the directory is there, and empty */
+    ZKT_MUST(zkr_mutex_await_free(m, 0)); /* the directory exists, and is empty */
 }
 
-/* What is refused is said; no answer is no news. */
+/* Without an answer, the path is not reported as free. */
 ZKT_CASE(what_cannot_be_seen_is_not_free)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());

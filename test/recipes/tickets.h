@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of tickets share. */
+/* Helpers for the tests of tickets. */
 #ifndef ZKT_TICKETS_H
 #define ZKT_TICKETS_H
 
@@ -10,16 +10,16 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SOON_MS = 500 };
 
-/* What a callback was told. */
+/* What the callback has reported. */
 struct told {
     atomic_int held, failed, lost;
-    atomic_int wrong; /* a call out of order, or of another ticket */
-    atomic_int turn;  /* by *turns, at HELD */
+    atomic_int wrong; /* calls out of order, or for another ticket */
+    atomic_int turn;  /* value of *turns at HELD */
     atomic_int *turns;
     zkr_ticket *t;
     void (*then)(zkr_ticket *t,
                  int state,
-                 struct told *told); /* on the dispatch thread */
+                 struct told *told); /* called on the dispatch thread */
     atomic_int code;
     atomic_bool in_callback, go_on;
 };
@@ -55,7 +55,7 @@ static inline zkr_ticket *request(zkr_mutex *m, int64_t timeout_ms, struct told 
     return t;
 }
 
-/* Request, and wait until it stands in the queue at the server. */
+/* Request a ticket, and wait until its node is in the queue. */
 static inline zkr_ticket *queue(zkr_mutex *m, struct told *told)
 {
     int before = zkt_nodes();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin with the static library in it. */
+/* A plugin that contains the static library. */
 #include <zkr/zkr.h>
 
 #define PLUGIN_API __attribute__((visibility("default")))
@@ -10,7 +10,7 @@ int plugin_close(zkr_client *c);
 int plugin_hold(zkr_client *c, const char *path, zkr_mutex **out);
 int plugin_destroy(zkr_mutex *m);
 
-/* Opens a client, holds the lock once, and closes all of it. */
+/* Open a client, hold the lock once, and close everything. */
 PLUGIN_API int plugin_lock(const char *servers, const char *path)
 {
     zkr_client *c = NULL;
@@ -41,7 +41,7 @@ PLUGIN_API int plugin_close(zkr_client *c)
     return zkr_client_close(c);
 }
 
-/* The calling thread keeps the hold. */
+/* Acquire the lock for the calling thread. */
 PLUGIN_API int plugin_hold(zkr_client *c, const char *path, zkr_mutex **out)
 {
     int rc = zkr_mutex_create(out, c, path, NULL);
