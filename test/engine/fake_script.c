@@ -23,7 +23,7 @@ enum { SESSIONS = 2, NAMES = 16, ZXIDS = 64, LOG = 16384, PATIENCE_MS = 20000 };
 
 enum { OPS = 3, NAME = 200 };
 
-/* The transaction of a session: one at a time. */
+/* The transaction of a session. Each session has only one at a time. */
 struct multi {
     zoo_op_t ops[OPS];
     zoo_op_result_t results[OPS];
@@ -41,7 +41,7 @@ struct session {
     zkr_client *c;
     zkt_proxy *proxy;
     bool away, closed;
-    int role; /* of the server it is at; of several */
+    int role; /* with several servers: role of the server to which it is connected */
     int unanswered;
     struct zkr__listener listener;
     struct multi multi;
@@ -49,25 +49,25 @@ struct session {
     size_t len;
 };
 
-/* One of the two worlds. */
+/* One of the two sides: the fake or a real server. */
 struct side {
     bool real;
     char base[128];
     struct session sessions[SESSIONS];
-    pthread_mutex_t mu; /* what follows */
+    pthread_mutex_t mu; /* protects the members below */
     char names[NAMES][160];
     int name_count;
     int64_t zxids[ZXIDS], owners[SESSIONS + 2];
     int zxid_count, owner_count;
 };
 
-/* The server of this role, or the only one. */
+/* Returns the address of the server with this role, or of the only server. */
 static const char *real_host(int role)
 {
     return script_cluster() ? script_cluster_host(role) : zkt_servers();
 }
 
-/* --- what is told, in words that are the same on both sides --- */
+/* --- the log, which has the same words on both sides --- */
 
 static void say(struct session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -119,7 +119,7 @@ static void say_names(struct session *s, const struct zkr__answer *a)
     say(s, " ]");
 }
 
-/* Of nodes made together: in the order asked for. */
+/* Log nodes that were created together, in the order of the request. */
 static void note_made(struct session *s, const struct zkr__answer *a)
 {
     struct side *side = s->side;
@@ -149,7 +149,7 @@ static bool unknown_outcome(int rc)
     return rc == -2 || rc == -4 || rc == -7 || rc == -116;
 }
 
-/* The tag of a silent request is 0, else the kind of what was asked and one. */
+/* The tag is 0 for requests that are not logged, else the kind of the request plus 1. */
 static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
 {
     struct session *s = ctx;
@@ -289,7 +289,7 @@ wait_for(struct side *side, bool (*done)(struct session *s), struct session *s)
     }
 }
 
-/* What becomes of the servers; the sessions go on meanwhile. */
+/* Wait until the servers have reached the state that the script demands. The sessions go on meanwhile. */
 static void wait_for_servers(struct side *side)
 {
     int64_t end = zkt_now_ms() + PATIENCE_MS;
@@ -329,8 +329,7 @@ static void ask(struct session *s, const struct zkr__op *op, unsigned tag)
     zkr__unlock(s->c);
 }
 
-/* All that was asked is answered, and all events of that have come: they come before the answer
- * of a later read. */
+/* Wait for the answers to all requests, and for all their events, which come before the answer to a later read. */
 static void settle(struct side *side)
 {
     static const struct zkr__op read = {.kind = ZKR__OP_EXISTS, .path = "/"};
@@ -344,7 +343,7 @@ static void settle(struct side *side)
             wait_for(side, is_up, s);
             if (script_cluster() && !script_cluster_apart(s->role)) {
                 ask(s, &sync,
-                    0); /* so that its server is as far as that of the others */
+                    0); /* makes its server as current as those of the others */
             }
             ask(s, &read, 0);
             wait_for(side, is_answered, s);
@@ -364,8 +363,8 @@ static const struct {
     {"parent", ZKR__OP_PARENT, false, false},
     {"container", ZKR__OP_PARENT, true, false},
     {"delete", ZKR__OP_DELETE, false, false},
-    {"set", ZKR__OP_SET, false, false}, /* its first version */
-    {"put", ZKR__OP_SET, false, false}, /* any */
+    {"set", ZKR__OP_SET, false, false}, /* version 0 */
+    {"put", ZKR__OP_SET, false, false}, /* any version */
     {"children", ZKR__OP_CHILDREN, false, false},
     {"children!", ZKR__OP_CHILDREN, false, true},
     {"get", ZKR__OP_GET, false, false},
@@ -378,7 +377,10 @@ static const struct {
     {"creates", ZKR__OP_CREATES, false, false},
 };
 
-/* "/x" is below the test's path, "$2" is the third node that was created, "$2/y" is below it. */
+/*
+ * Convert a word to a path. "/x" is below the path of the test, "$2" is the third node that was created, and "$2/y" is
+ * below that node.
+ */
 static void resolve(const struct side *side, const char *word, char *path, size_t size)
 {
     const char *stem = side->base;
@@ -401,7 +403,7 @@ static void add_set(struct multi *m, const char *path)
     zoo_set_op_init(&m->ops[m->count++], path, "set", 3, -1, &m->stat);
 }
 
-/* Of @m, whose @paths it borrows. Its names are in fake_script.h. */
+/* Returns a transaction, whose names fake_script.h explains. It uses @m, and borrows @paths. */
 static struct zkr__op
 transaction(struct multi *m, const char *verb, const char *const paths[2])
 {
@@ -469,7 +471,8 @@ static void go_away(struct session *s, bool away)
         zkf_blackhole(s->letter - 'a', false);
         if (away) {
             (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
-            (void)zkf_step(zkf_now()); /* it hears of that, and then of nothing */
+            /* The session learns of the cut, and of nothing after it. */
+            (void)zkf_step(zkf_now());
             zkf_blackhole(s->letter - 'a', true);
         }
     }
@@ -483,7 +486,7 @@ static bool is_up_again(struct session *s)
     return zkr__connected(s->c) && s->c->stats.reconnects > reconnects;
 }
 
-/* Its connection is cut, and the next one leads there. */
+/* Cut the connection of the session. The next connection is to the server with this role. */
 static void lead(struct session *s, int role)
 {
     script_cluster_lead(s->side->real, s->letter - 'a', s->proxy, role);
@@ -494,7 +497,7 @@ static void lead(struct session *s, int role)
     }
 }
 
-/* To another server, or again to the same. */
+/* Move the session to another server, or to the same server again. */
 static void move(struct session *s, int role)
 {
     s->role = role;
@@ -505,7 +508,7 @@ static void move(struct session *s, int role)
     wait_for(s->side, is_up_again, s);
 }
 
-/* To one that does not take it, as it knows less than the session. */
+/* Let the session try a server that refuses it, because the server lags behind the session. */
 static void try_in_vain(struct session *s, int role)
 {
     s->away = true;
@@ -517,7 +520,7 @@ static void try_in_vain(struct session *s, int role)
     }
 }
 
-/* The node is made, with some permissions missing: letters of "crwd". */
+/* Create a node that lacks some permissions, which are letters of "crwd". */
 static void forbid(struct side *side, const char *word, const char *missing)
 {
     static const struct {
@@ -580,7 +583,7 @@ static void end(struct session *s, bool close)
         for (int i = 0; i < 20 && !s->side->real; i++) {
             (void)zkf_step(zkf_now() + ZKR__MS);
         }
-    } else { /* while it is away, so that it learns of it in one way only */
+    } else { /* while it is away, so that it learns of the end in only one way */
         go_away(s, true);
         if (s->side->real) {
             zkt_expire_session(real_host(SCRIPT_LEADER), zkr_client_session_id(s->c));
@@ -591,7 +594,7 @@ static void end(struct session *s, bool close)
     }
 }
 
-/* "- pass MS". */
+/* Run "- pass MS". */
 static void pass(struct side *side, int64_t ms)
 {
     const int64_t end = side->real ? zkt_now_ms() + ms : zkf_now() / ZKR__MS + ms;
@@ -601,7 +604,7 @@ static void pass(struct side *side, int64_t ms)
     }
 }
 
-/* "SESSION VERB [PATH...]", with "&" at its end: the next line follows at once. */
+/* Run "SESSION VERB [PATH...]". With "&" at the end, the next line follows at once. */
 static void run_line(struct side *side, const char *text)
 {
     char line[256], *words[6] = {NULL}, *rest = NULL;
@@ -689,7 +692,7 @@ static void make_base(struct side *side)
     }
 }
 
-/* Whatever a script leaves at the real server. */
+/* Delete the nodes that a script leaves at the real server. */
 static void remove_all(const struct side *side)
 {
     static const char *const last[] = {"/q/d", "/q/none", "/none", "/q", "/r"};
@@ -753,7 +756,7 @@ void fake_script_compare(const char *const *script)
     memset(&real, 0, sizeof(real));
     real.real = true;
     const int version = server_version();
-    /* Since 3.8.4 and 3.9.2 exists() asks for READ (ZOOKEEPER-2590). */
+    /* Since 3.8.4 and 3.9.2, exists() requires READ (ZOOKEEPER-2590). */
     const bool exists_asks =
         version >= VERSION(3, 9, 2) ||
         (version >= VERSION(3, 8, 4) && version < VERSION(3, 9, 0));

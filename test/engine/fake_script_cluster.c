@@ -14,10 +14,11 @@ enum { PATIENCE_MS = 30000 };
 
 static zkt_ensemble *ensemble;
 static int session_ms;
-static zkt_proxy *links[SCRIPT_SERVERS][SCRIPT_SERVERS]; /* from, to */
+/* Indexed by sender and receiver. */
+static zkt_proxy *links[SCRIPT_SERVERS][SCRIPT_SERVERS];
 
-/* Of one side; scripts run on one after the other. */
-static int servers[SCRIPT_SERVERS]; /* by role */
+/* State of one side. Scripts run on one side after the other. */
+static int servers[SCRIPT_SERVERS]; /* indexed by role */
 static bool apart[SCRIPT_SERVERS];
 static bool replaced; /* the leader is cut off */
 
@@ -25,7 +26,7 @@ static int through_proxy(void *ctx, int from, int to, int port)
 {
     char target[32];
     (void)snprintf(target, sizeof(target), "127.0.0.1:%d", port);
-    zkt_proxy_stop(links[from][to]); /* of an earlier try */
+    zkt_proxy_stop(links[from][to]); /* from an earlier attempt to start */
     links[from][to] = zkt_proxy_start_raw(target);
     return zkt_proxy_port(links[from][to]);
 }

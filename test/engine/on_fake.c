@@ -7,7 +7,7 @@
 
 struct between between;
 
-/* The answers of one kind go through one function, so each kind has its own. */
+/* A request gives its asker one function for its answers, so each kind of request has a function here. */
 static void (*real_answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
 
 static void

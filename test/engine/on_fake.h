@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client on the fake (by_hand.h), and what it holds. All is kept: a case ends by hand only what it is about. A
- * case may come between the client and the fake.
+ * One client on the fake (by_hand.h), and its objects, which end with the case. A case itself ends only the objects
+ * that it tests. A case can interfere between the client and the fake.
  */
 #ifndef ZKT_ON_FAKE_H
 #define ZKT_ON_FAKE_H
@@ -12,31 +12,33 @@
 
 enum { SECOND = 1000 };
 
-/* Nothing at first. */
+/* Interference with requests and answers. It is reset when a client is opened. */
 struct between {
-    /* May change a request. */
+    /* Called with each request, which it may change. */
     void (*on_submit)(struct zkr__op *op);
-    /* May change an answer before the client has it. */
+    /* Called with each answer before the client gets it. It may change the answer. */
     void (*on_answer)(enum zkr__op_kind kind, struct zkr__answer *answer);
-    int refusal;    /* of the request that on_submit() sees: a code of ZooKeeper */
-    int64_t asleep; /* so far the clocks are apart: one stood while the machine slept */
+    /* Set by on_submit(): ZooKeeper code with which the request is refused. */
+    int refusal;
+    /* Time in ns by which CLOCK_BOOTTIME is ahead, as after a sleep of the machine. */
+    int64_t asleep;
 };
 extern struct between between;
 
-/* The world of the client before it, if there is one, ends. @more as in zkf_open(). */
+/* Open a client. The world of the previous client ends. @more is as in zkf_open(). */
 zkr_client *open_client(const zkr_client_options *more);
-/* The same with another open than that of the fake. */
+/* Like open_client(), with another function that opens handles. */
 zkr_client *open_client_by(void *(*open)(const struct zkr__open_args *args),
                            const zkr_client_options *more);
 
 zkr_mutex *mutex_at(zkr_client *c, const char *path, const zkr_mutex_options *o);
-/* By @m. */
+/* Returns a new ticket of @m. */
 zkr_ticket *ask(zkr_mutex *m, int64_t timeout_ms);
-/* For as long as it takes, which is a second at most. */
+/* Returns a ticket that holds @m. Waits for that for at most a second. */
 zkr_ticket *hold(zkr_client *c, zkr_mutex *m);
-/* Release, whatever comes of it, and destroy. */
+/* Release the ticket, ignoring the result, and destroy it. */
 void end(zkr_ticket *t);
-/* At "/latch". Its end is silent. */
+/* Returns a latch at "/latch". It is stopped without a notification at its end. */
 zkr_leader_latch *latch_with(zkr_client *c, const zkr_leader_latch_options *o);
 
 #endif

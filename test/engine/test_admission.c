@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A crowd that joins at once through one session: so many nodes are made at a time, and the others stand in line. */
+/*
+ * A crowd joins a queue at once through one session. The client creates a limited number of nodes at a time, and the
+ * others wait in the client.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@
 #include "queue/engine_state.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000, CROWD = 100 };
-enum { LEAVES = 80 }; /* in line */
+enum { LEAVES = 80 }; /* number of a ticket that waits for admission */
 enum { TOGETHER = 5 };
 
 static zkt_proxy *proxy;
@@ -18,7 +21,8 @@ static zkr_mutex *held, *wanted;
 static zkr_multi_lock *several;
 static zkr_semaphore *permits;
 static zkr_ticket *tickets[CROWD];
-static zkr_ticket *stands; /* its nodes prove that the directories exist */
+/* Its nodes prove to the client that the directories exist. */
+static zkr_ticket *stands;
 
 static int creates(void)
 {
@@ -52,7 +56,7 @@ static void end(zkr_ticket *t)
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
-/* The directory is there, so that no create is refused for want of it. */
+/* Create the directory, so that no create fails because of a missing parent. */
 static const char *make_path(const char *name)
 {
     static char paths[16][300];
@@ -73,7 +77,7 @@ static void end_permits(void *s)
     ZKT_MUST(zkr_semaphore_destroy(s));
 }
 
-/* What the crowd is to ask for. */
+/* Create the object that the crowd requests. */
 static void make_wanted(zkr_ticket *(*request)(void))
 {
     if (request == request_one) {
@@ -94,7 +98,7 @@ static void make_wanted(zkr_ticket *(*request)(void))
     }
 }
 
-/* No answer comes any more. */
+/* Prepare a crowd, and hold up all answers from now on. */
 static void set_up(zkr_ticket *(*request)(void))
 {
     proxy = zkt_proxy_start(zkt_servers());
@@ -108,7 +112,7 @@ static void set_up(zkr_ticket *(*request)(void))
     zkt_door_focus(client);
 }
 
-/* So many nodes go @together. */
+/* Request with the whole crowd. Each request creates @together nodes. */
 static void crowd_without_answers(zkr_ticket *(*request)(void), int together)
 {
     set_up(request);
@@ -126,7 +130,10 @@ static const struct {
               {request_several, TOGETHER},
               {request_permits, TOGETHER}};
 
-/* A hold is given back at once, and who leaves the line has made no node; the others come in their order. */
+/*
+ * A release is sent at once, ahead of the crowd. A ticket that leaves before its admission has created no node. The
+ * others are granted in their order.
+ */
 ZKT_CASE_WAYS(a_release_overtakes,
               {"a_release_overtakes_a_crowd_that_keeps_its_order", a_release_overtakes,
                0, 0},
@@ -151,7 +158,7 @@ ZKT_CASE_WAYS(a_release_overtakes,
     assert_int_equal(creates(), CROWD - 1);
 }
 
-/* There is room for one node, and not for all of a group: who comes later stands behind it. */
+/* There is room for one node, but not for all nodes of a group. Later requests wait behind the group. */
 ZKT_CASE(a_group_in_line_is_not_overtaken)
 {
     enum { FEWER = ZKR__JOINING_MAX - TOGETHER + 1, ALL = FEWER + 2 };
@@ -170,7 +177,7 @@ ZKT_CASE(a_group_in_line_is_not_overtaken)
     }
 }
 
-/* The answers to some creates are lost: nobody is left standing, and nobody has two nodes. */
+/* The answers to some creates are lost. Every contender is granted, and none has two nodes. */
 ZKT_CASE_WAYS(a_crowd_survives,
               {"a_crowd_survives_a_cut", a_crowd_survives, 0, 0},
               {"a_crowd_of_multi_locks_survives_a_cut", a_crowd_survives, 1, 0})

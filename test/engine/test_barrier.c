@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the reply to a create was lost: a list is believed only behind a write that was answered. */
+/* After the answer to a create was lost, the client believes a list only after a write that was answered. */
 #include <string.h>
 
 #include "on_fake.h"
@@ -10,15 +10,15 @@ static zkr_mutex *m;
 
 /* How a check fails to prove anything. */
 struct fault {
-    int refused_with;  /* a ZooKeeper code of the submission; 0 = it is sent */
-    int answered_with; /* of its answer, by a server that has not looked at it */
+    int refused_with;  /* ZooKeeper code of the refused submission; 0 = it is sent */
+    int answered_with; /* code of its answer, from a server that has not executed it */
     int times;
 };
 
 static struct {
     struct fault fault;
     int creates, lists, faults;
-    int unproven; /* creates sent before a check was answered */
+    int unproven; /* creates that were sent before a check was answered */
     bool proven;
 } seen;
 
@@ -68,18 +68,18 @@ static int contenders(void)
 
 static const struct fault faults[] = {
     {-4, 0, 1},   /* ZCONNECTIONLOSS */
-    {-5, 0, 1},   /* ZMARSHALLINGERROR, for want of memory */
+    {-5, 0, 1},   /* ZMARSHALLINGERROR, for lack of memory */
     {-9, 0, 1},   /* ZINVALIDSTATE */
     {-1, 0, 1},   /* ZSYSTEMERROR */
     {0, -4, 1},   /* the answer is lost */
-    {0, -12, 1},  /* the session is not known any more */
+    {0, -12, 1},  /* the session is unknown */
     {0, -115, 1}, /* ZAUTHFAILED */
     {0, -127, 1}, /* the server is too busy */
-    {-4, 0, 3},   /* and more than once */
+    {-4, 0, 3},   /* more than once */
     {0, -4, 3},   {0, -127, 3},
 };
 
-/* One round: the create gets lost on its way there or back, then the proof fails for a while. */
+/* Lose the create or its answer. Then the check fails some times. */
 static void lose(enum zkf_cut cut, const struct fault *fault)
 {
     zkr_ticket *t = ask(m, ZKR_FOREVER);
@@ -89,11 +89,12 @@ static void lose(enum zkf_cut cut, const struct fault *fault)
         assert_true(zkf_step(zkf_now() + SECOND * ZKR__MS));
     }
     assert_true(zkf_cut(0, cut));
-    between.on_submit = on_submit; /* from the lost create on */
+    between.on_submit = on_submit; /* starts with the lost create */
     between.on_answer = on_answer;
     zkf_pass(c, 20 * SECOND);
     assert_int_equal(seen.faults, fault->times);
-    assert_true(seen.lists > fault->times); /* it had a list to believe each time */
+    /* A list could have been believed each time. */
+    assert_true(seen.lists > fault->times);
     assert_int_equal(seen.unproven, 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_int_equal(contenders(), 1);
@@ -111,7 +112,7 @@ static void open_with_path(void)
     lose(ZKF_CUT_REQUESTS, &none);
 }
 
-/* It never arrived: made anew, but only when that is proved. */
+/* The create did not arrive. It is repeated, but only after the proof that it did not arrive. */
 ZKT_UNIT_CASE(a_create_is_not_repeated_unproved)
 {
     open_with_path();
@@ -121,7 +122,7 @@ ZKT_UNIT_CASE(a_create_is_not_repeated_unproved)
     }
 }
 
-/* It was carried out: found, and nothing is made. */
+/* The create was executed. Its node is found, and no other node is created. */
 ZKT_UNIT_CASE(a_node_that_was_made_is_found)
 {
     open_with_path();
@@ -131,13 +132,14 @@ ZKT_UNIT_CASE(a_node_that_was_made_is_found)
     }
 }
 
-/* That there is no path yet is a list like any other. */
+/* A list that fails because of the missing path needs a proof, too. */
 ZKT_UNIT_CASE(a_missing_path_is_proved_too)
 {
     open_world();
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         lose(ZKF_CUT_REQUESTS, &faults[i]);
-        assert_int_equal(seen.creates, 2); /* the first of them tells of the path */
+        /* The first of them reports that the path is missing. */
+        assert_int_equal(seen.creates, 2);
         assert_true(zkf_stranger_delete("/lock"));
     }
 }

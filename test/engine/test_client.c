@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one client asks of a server, when, and what it makes of the answers: on the fake, in virtual time. */
+/* The requests of one client, and what it makes of the answers: on the fake, in virtual time. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,9 @@
 
 enum { KINDS = ZKR__OP_CREATES + 1 };
 
-/* libzookeeper's thread that tells of sessions, held up: what it has to tell waits, and then all comes at once. */
+/*
+ * libzookeeper's thread that reports session events. While it is held up, its events wait, and then all come at once.
+ */
 static struct {
     struct zkr__handle_owner owner, *real;
     enum zkr__session_event events[4];
@@ -58,7 +60,7 @@ static void *open_told_late(const struct zkr__open_args *args)
     return zkf_door.open(&changed);
 }
 
-/* The first connection breaks. That it came is told when the next one is there. */
+/* Cut the first connection. Its event comes only when the next connection is up. */
 static void tell_of_two(struct zkr__handle_owner *owner, enum zkr__session_event event)
 {
     tell_late(owner, event);
@@ -84,7 +86,7 @@ static zkr_stats stats_of(zkr_client *c)
     return stats;
 }
 
-/* The only node below @dir. */
+/* Returns the only node below @dir. */
 static const struct zkf_node *only_node(const char *dir)
 {
     const struct zkf_node *found = NULL;
@@ -140,8 +142,8 @@ ZKT_UNIT_CASE(a_handle_without_a_session_is_given_up)
 /* --- the lease --- */
 
 /*
- * The machine sleeps for longer than a session, which only one of its two clocks notices: that is told as soon as a
- * thread of the library runs, without a question. engine.told asks first.
+ * The machine sleeps for longer than a session timeout, which only one of its two clocks shows. The loss is reported
+ * when a thread of the library runs, without a call of the application. In engine.told, the application calls first.
  */
 ZKT_UNIT_CASE(a_sleep_of_the_machine_is_told)
 {
@@ -154,7 +156,7 @@ ZKT_UNIT_CASE(a_sleep_of_the_machine_is_told)
     assert_int_equal(stats_of(c).losses, 1);
 }
 
-enum { MANY = 300 }; /* two probes do not reach */
+enum { MANY = 300 }; /* more than two probes can check */
 
 static bool probed[MANY];
 
@@ -168,7 +170,7 @@ static void note_probed(struct zkr__op *op)
     }
 }
 
-/* Of more holds than a probe can check, each has its turn. */
+/* If there are more holds than a probe can check, probes check them in turn. */
 ZKT_UNIT_CASE(many_holds_are_probed_in_turn)
 {
     zkr_ticket *t[MANY];
@@ -201,7 +203,7 @@ static int64_t probes_within(int64_t lease_probe_ms, int64_t ms)
     return probes;
 }
 
-/* A twelfth of the session, if not told: and other pauses when told. */
+/* The default pause is a twelfth of the session timeout, and the option sets other pauses. */
 ZKT_UNIT_CASE(the_pause_between_probes_can_be_chosen)
 {
     int64_t usual = probes_within(0, 60 * SECOND);
@@ -213,14 +215,14 @@ ZKT_UNIT_CASE(the_pause_between_probes_can_be_chosen)
 /* --- tokens --- */
 
 static const int64_t epoch =
-    INT64_C(0x7a000000000); /* of a leader: the upper half of its numbers */
+    INT64_C(0x7a000000000); /* epoch of a leader: the upper half of its zxids */
 
 static void in_an_epoch(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
     answer->czxid += answer->czxid > 0 ? epoch : 0;
 }
 
-/* They are the number of the node's creation, all 64 bits of it, whether its create was answered or not. */
+/* A token is the zxid of the node's creation with all its 64 bits, whether the create was answered or not. */
 ZKT_UNIT_CASE(a_token_has_64_bits)
 {
     zkr_client *c = open_client(NULL);
@@ -245,7 +247,7 @@ ZKT_UNIT_CASE(a_token_has_64_bits)
     }
 }
 
-/* --- what is made --- */
+/* --- created nodes --- */
 
 static char scheme[] = "digest", somebody[] = "somebody";
 static struct ACL rights[] = {{ZKT_READ | ZKT_DELETE, {scheme, somebody}}};
@@ -264,7 +266,7 @@ static void look_at_acl(struct zkr__op *op)
     }
 }
 
-/* Lock nodes, alone and several at once, and parents. */
+/* Lock nodes, single and several at once, and parents. */
 ZKT_UNIT_CASE(all_that_is_made_has_the_acl)
 {
     static const enum zkr__op_kind kinds[] = {ZKR__OP_CREATE, ZKR__OP_PARENT,
@@ -296,7 +298,7 @@ ZKT_UNIT_CASE(data_are_stored)
     o.data = "a\0b";
     o.data_len = 3;
     (void)hold(c, mutex_at(c, "/lock", &o));
-    zkf_pass(c, 3 * ZKF_SESSION_MS); /* nothing is added to them when the hold lasts */
+    zkf_pass(c, 3 * ZKF_SESSION_MS); /* nothing is appended during a long hold */
     const struct zkf_node *node = only_node("/lock");
     assert_int_equal(node->data_len, 3);
     assert_memory_equal(node->data, "a\0b", 3);
@@ -348,7 +350,7 @@ ZKT_UNIT_CASE(parents_are_of_the_kind_asked_for)
     }
 }
 
-/* A server before 3.5 knows no containers: what it cannot make it does not make, and says so. */
+/* A server before 3.5 knows no containers. It refuses to create them. */
 static int containers_refused;
 
 static void as_an_old_server(struct zkr__op *op)
@@ -380,8 +382,8 @@ ZKT_UNIT_CASE(an_old_server_makes_persistent_parents)
     assert_false(zkf_find("/deep/lock")->container);
 }
 
-static bool lacking;                   /* no node can be made */
-static int tried[ZKR__OP_CREATES + 1]; /* by kind */
+static bool lacking;                   /* no node can be created */
+static int tried[ZKR__OP_CREATES + 1]; /* indexed by kind */
 
 static void count_tried(struct zkr__op *op)
 {
@@ -400,7 +402,10 @@ static void refuse_creates(enum zkr__op_kind kind, struct zkr__answer *answer)
     }
 }
 
-/* Without create2 a transaction makes the node; without that the wait ends. What other servers know is tried again. */
+/*
+ * Without create2, a transaction creates the node. If that is refused as well, the wait ends. On other servers, both
+ * are tried again.
+ */
 ZKT_UNIT_CASE(servers_that_can_make_no_node_are_refused)
 {
     zkr_client *c = open_client(NULL);
@@ -423,9 +428,9 @@ ZKT_UNIT_CASE(servers_that_can_make_no_node_are_refused)
     assert_int_equal(tried[ZKR__OP_CREATE], 2);
 }
 
-/* --- answers that stay away, or are no --- */
+/* --- missing answers, and answers that are refusals --- */
 
-/* What became of a try, and after how long. */
+/* Returns the outcome of a try, and its duration. */
 static int try_without_answer(zkr_client *c, zkr_mutex *m, int64_t *took)
 {
     int64_t before = zkf_now();
@@ -443,8 +448,10 @@ static int try_without_answer(zkr_client *c, zkr_mutex *m, int64_t *took)
     return code;
 }
 
-/* A try waits for an answer as long as a connection may take, or a third of the session. That none came is
- * not to be mistaken for a lock that is held. */
+/*
+ * A try waits for an answer for connect_timeout_ms, or for a third of the session timeout. The code must not say that
+ * the lock is held.
+ */
 ZKT_UNIT_CASE(a_try_without_an_answer_says_so)
 {
     static const int64_t limits[][2] = {{SECOND, SECOND}, {0, ZKF_SESSION_MS / 3}};
@@ -463,7 +470,7 @@ ZKT_UNIT_CASE(a_try_without_an_answer_says_so)
     }
 }
 
-/* Only a server could tell of the end of a session. Without one it is given up when it must be over. */
+/* Only a server can report the end of a session. Without a server, the session is given up when it must be over. */
 ZKT_UNIT_CASE(a_session_without_a_server_is_given_up)
 {
     zkr_client *c = open_client(NULL);
@@ -476,7 +483,7 @@ ZKT_UNIT_CASE(a_session_without_a_server_is_given_up)
     end(t);
     zkf_blackhole(0, false);
     zkf_pass(c, ZKF_SESSION_MS);
-    end(hold(c, m)); /* in the next one */
+    end(hold(c, m)); /* in the next session */
     assert_int_equal(stats_of(c).sessions, 2);
 }
 
@@ -486,8 +493,9 @@ static void lose_all(enum zkr__op_kind kind, struct zkr__answer *answer)
 }
 
 /*
- * Connections come and go, and none brings an answer. Each renews the session, so its nodes would stay for ever. Eight
- * are enough, but not in less time than a session without a server has.
+ * Connections come and go, and none of them brings an answer. Each connection renews the session, so its nodes would
+ * stay forever. Eight connections are enough to give the session up, but not before a session without a server would be
+ * given up.
  */
 ZKT_UNIT_CASE(a_session_that_is_never_answered_is_given_up)
 {
@@ -512,7 +520,7 @@ static void demand_credentials(enum zkr__op_kind kind, struct zkr__answer *answe
     answer->code = zkr__zk_code(answer->zk_rc);
 }
 
-/* The session lives on at a server that demands credentials, and so does what its holds were promised. */
+/* A server demands credentials, while the session lives on. The holds keep the validity that they were promised. */
 ZKT_UNIT_CASE(servers_that_demand_credentials_end_no_promise)
 {
     zkr_client *c = open_client(NULL);
@@ -531,7 +539,7 @@ ZKT_UNIT_CASE(servers_that_demand_credentials_end_no_promise)
     assert_false(zkf_session_alive(session));
 }
 
-static int creates; /* of several nodes */
+static int creates; /* requests that create several nodes */
 
 static void end_ticket_of(zkr_multi_lock *both, zkr_ticket *t)
 {
@@ -563,7 +571,10 @@ static void count_kinds(struct zkr__op *op)
     containers += op->kind == ZKR__OP_PARENT && op->container;
 }
 
-/* Two closed connections, or one refusal; parents whose answers were lost are made again at once. */
+/*
+ * Two closed connections, or one refusal, show that an operation is missing. Parents whose answers were lost are
+ * created again at once.
+ */
 ZKT_UNIT_CASE(what_servers_lack_is_asked_for_no_more)
 {
     static const unsigned lacks[] = {ZKF_LACKS_CREATE2, ZKF_LACKS_CONTAINERS};
@@ -574,7 +585,7 @@ ZKT_UNIT_CASE(what_servers_lack_is_asked_for_no_more)
         creates = singles = containers = 0;
         zkr_ticket *t = ask(mutex_at(c, "/deep/lock", NULL), ZKR_FOREVER);
         zkf_pass_to(c, SECOND + SECOND / 2, t, ZKR_TICKET_HELD);
-        assert_true(containers <= 4); /* twice, two levels */
+        assert_true(containers <= 4); /* two attempts at two levels */
         end(t);
         singles = containers = 0;
         t = ask(mutex_at(c, "/other/lock", NULL), ZKR_FOREVER);
@@ -585,7 +596,7 @@ ZKT_UNIT_CASE(what_servers_lack_is_asked_for_no_more)
     }
 }
 
-/* Only where to try it could cost the holds is a single node made by a transaction: on ClickHouse Keeper. */
+/* A single node is created by a transaction only where a try of create2 could cost holds, as on ClickHouse Keeper. */
 ZKT_UNIT_CASE(create2_is_used_beside_a_hold)
 {
     for (int keeper = 0; keeper < 2; keeper++) {
@@ -611,7 +622,7 @@ ZKT_UNIT_CASE(create2_is_used_beside_a_hold)
     }
 }
 
-/* A follower reports a session as expired that lives on; the second report is enough. */
+/* A follower reports a living session as expired. The second report is sufficient to fail the hold. */
 ZKT_UNIT_CASE(a_local_session_fails_a_hold)
 {
     for (int follower = 0; follower < 2; follower++) {
@@ -644,7 +655,7 @@ static void expire_late(struct zkr__op *op)
     }
 }
 
-/* One such report may be true: the next session goes on. */
+/* A single such report may be true. The wait goes on in the next session. */
 ZKT_UNIT_CASE(one_report_of_an_expired_session_fails_no_hold)
 {
     zkr_multi_lock *both;
@@ -657,7 +668,7 @@ ZKT_UNIT_CASE(one_report_of_an_expired_session_fails_no_hold)
     end_ticket_of(both, t);
 }
 
-/* Not that of the create behind, for which there was no node. */
+/* The code of the refused parent counts, and not that of the create that was sent after it, which found no parent. */
 ZKT_UNIT_CASE(the_code_of_refused_parents_is_told)
 {
     static const struct {
@@ -678,7 +689,7 @@ ZKT_UNIT_CASE(the_code_of_refused_parents_is_told)
 
 static int to_lose;
 
-/* The create does not arrive. */
+/* Hold up the create, so that it does not arrive. */
 static void hold_up_create(struct zkr__op *op)
 {
     bool creates_one = op->kind == ZKR__OP_CREATE || op->kind == ZKR__OP_CREATES;
@@ -689,7 +700,10 @@ static void hold_up_create(struct zkr__op *op)
 
 enum { CREATES_MOST = 30 };
 
-/* Break so many connections, each with a create on its way, until @t holds. Returns after how many ms, or @most. */
+/*
+ * Break the first @to_lose connections, each with a create on its way, until @t holds. Returns the duration in
+ * ms, or @most.
+ */
 static int64_t lose_creates(zkr_client *c, zkr_ticket *t, int64_t most)
 {
     int64_t ms = 0;
@@ -708,7 +722,7 @@ static int64_t lose_creates(zkr_client *c, zkr_ticket *t, int64_t most)
 
 enum { A_LOCK, TWO_LOCKS, PERMITS, WAYS };
 
-/* What a client asks for whose first @to_lose creates get lost. */
+/* The objects of a client whose first @to_lose creates are lost. */
 static struct {
     zkr_client *c;
     zkr_multi_lock *both;
@@ -747,7 +761,10 @@ static void end_losing(void)
     }
 }
 
-/* The fake connects again at once, and a list shows each time that there is no node. So nothing is waited for. */
+/*
+ * The fake accepts the next connection at once, and each list shows that there is no node. Therefore there are
+ * no pauses.
+ */
 ZKT_UNIT_CASE(lost_creates_are_repeated_without_a_pause)
 {
     static const int losses[] = {3, 4, 8};
@@ -760,7 +777,7 @@ ZKT_UNIT_CASE(lost_creates_are_repeated_without_a_pause)
     }
 }
 
-/* Servers close the connection at a create that they cannot take. */
+/* Servers close the connection at a create that they do not accept. */
 ZKT_UNIT_CASE(creates_that_are_always_lost_come_seldom)
 {
     for (int way = 0; way < WAYS; way++) {
@@ -786,8 +803,8 @@ static void expire_at_each_create(struct zkr__op *op)
 }
 
 /*
- * A server that lacks an operation closes the connection, and may give the next connection a new session. Each session is
- * a write for an ensemble, so the pauses between sessions grow until a write is answered.
+ * A server that lacks an operation closes the connection, and may give the next connection a new session. Each session
+ * is a write for an ensemble, so the pauses between sessions grow until a write is answered.
  */
 ZKT_UNIT_CASE(sessions_that_answer_no_write_come_seldom)
 {
@@ -831,7 +848,7 @@ static void expire_then_vanish(struct zkr__op *op)
     }
 }
 
-/* A handle that gets no session is not another session that answers no write: it repeats no warning. */
+/* A handle that gets no session does not count as another session without an answered write, and repeats no warning. */
 ZKT_UNIT_CASE(sessions_that_answer_no_write_are_reported_once)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -850,7 +867,7 @@ ZKT_UNIT_CASE(sessions_that_answer_no_write_are_reported_once)
     end(t);
 }
 
-/* Until it is told of its next connection, of which nothing has been answered yet. */
+/* Step until the client learns of its next connection. No request on this connection has been answered yet. */
 static void pass_until_up(zkr_client *c)
 {
     const int64_t before = stats_of(c).reconnects;
@@ -859,7 +876,7 @@ static void pass_until_up(zkr_client *c)
     }
 }
 
-/* A connection breaks, and the client connects again. The thread that tells of that stands still (@late), or does not. */
+/* Break the connection, and let the client connect again. With @late, the thread that reports the events is held up. */
 static void connect_anew(zkr_client *c, bool late)
 {
     teller.slow = late;
@@ -872,8 +889,8 @@ static void connect_anew(zkr_client *c, bool late)
 }
 
 /*
- * What a server grants is read when we are told of the connection. When libzookeeper had the next one by then, it may
- * have been that one's, be it the same or not.
+ * The client reads the granted timeout when it learns of the connection. If libzookeeper has the next connection by
+ * then, the timeout may belong to that one, even if it is the same.
  */
 ZKT_UNIT_CASE(a_session_whose_first_timeout_is_unknown_is_given_up)
 {
@@ -889,7 +906,10 @@ ZKT_UNIT_CASE(a_session_whose_first_timeout_is_unknown_is_given_up)
     }
 }
 
-/* A shorter timeout counts even if its connection is told of when it has broken: the next one asks for the same. */
+/*
+ * A shorter timeout counts even if its connection is reported after it has broken, because the next connection requests
+ * the same timeout.
+ */
 ZKT_UNIT_CASE(connections_that_are_told_late_cost_no_hold)
 {
     enum { SHORTER_MS = ZKF_SESSION_MS / 2 };
@@ -916,8 +936,8 @@ ZKT_UNIT_CASE(connections_that_are_told_late_cost_no_hold)
 }
 
 /*
- * A shorter session timeout ends the lease before what it told is over. The session stays until then, be it the service
- * or the holder who sees it first.
+ * A shorter session timeout ends the lease before the promised validity is over. The session remains until then,
+ * whether the service or the holder notices first.
  */
 ZKT_UNIT_CASE(what_the_lease_told_outlives_a_shorter_timeout)
 {
@@ -964,7 +984,7 @@ static zkr_client *open_with_credentials(void)
     return open_client(&o);
 }
 
-/* It cannot be known whether its next connection has the credentials. What it holds is promised all the same. */
+/* It is unknown whether the next connection has the credentials. The promised validity still counts. */
 ZKT_UNIT_CASE(a_session_without_its_credentials_is_given_up)
 {
     zkr_client *c = open_with_credentials();
@@ -983,7 +1003,7 @@ ZKT_UNIT_CASE(a_session_without_its_credentials_is_given_up)
     assert_false(zkf_session_alive(first));
 }
 
-/* Each attempt is a session at the servers, so one comes after the other with pauses that grow. */
+/* Each attempt is a session at the servers, so the pauses between attempts grow. */
 ZKT_UNIT_CASE(credentials_that_cannot_be_sent_are_sent_again_after_a_pause)
 {
     enum { FEW = 15 };
@@ -1013,8 +1033,8 @@ static void note_read(struct zkr__op *op)
 }
 
 /*
- * While a longer session timeout is in force libzookeeper pings by that. The lease counts with the shorter one, so an
- * idle session sends reads as often as that asks for pings; and none while they are the same.
+ * With a longer granted session timeout, libzookeeper's pings follow that timeout. The lease counts with the shorter
+ * one, so an idle session sends reads as often as the shorter timeout requires. While both are the same, it sends none.
  */
 ZKT_UNIT_CASE(an_idle_session_is_heard_of_as_the_lease_needs)
 {
@@ -1058,7 +1078,7 @@ static void note_line(int level, const char *line, void *ctx)
     }
 }
 
-/* A delete that is not allowed is said once, and tried again, ever more seldom, until it is. */
+/* A forbidden delete is reported once. It is repeated, less and less often, until it is allowed. */
 ZKT_UNIT_CASE(a_forbidden_delete_is_said)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -1094,7 +1114,7 @@ static void lose_lists(enum zkr__op_kind kind, struct zkr__answer *answer)
     }
 }
 
-/* So many retries are made as are allowed, and no more. */
+/* The client makes exactly the allowed number of retries. */
 ZKT_UNIT_CASE(retries_are_counted)
 {
     for (int64_t attempts = 1; attempts <= 3; attempts++) {
@@ -1102,7 +1122,7 @@ ZKT_UNIT_CASE(retries_are_counted)
         o.retry_attempts = attempts;
         zkr_client *c = open_client(&o);
         zkr_mutex *m = mutex_at(c, "/lock", NULL);
-        end(hold(c, m)); /* makes the path */
+        end(hold(c, m)); /* creates the path */
         zkf_pass(c, SECOND);
         lists_lost = 0;
         most_lost = INT_MAX;
@@ -1117,11 +1137,14 @@ ZKT_UNIT_CASE(retries_are_counted)
     }
 }
 
-/* --- a node that is watched --- */
+/* --- a watched node --- */
 
 enum { TURN = 10 };
 
-/* With watch_node the end of a node is heard of from the grant on; without, when the hold has lasted for a while. */
+/*
+ * With watch_node, the deletion of a node is noticed from the grant on. Without it, it is noticed once the hold has
+ * lasted for a while.
+ */
 ZKT_UNIT_CASE(a_watched_node_is_missed_at_once)
 {
     for (int watched = 0; watched < 2; watched++) {
@@ -1142,7 +1165,7 @@ ZKT_UNIT_CASE(a_watched_node_is_missed_at_once)
 
 /* --- permits --- */
 
-/* The requests that it takes until a permit is held. */
+/* Returns the number of requests until a permit is held. */
 static int64_t cost_of_permit(zkr_client *c, zkr_semaphore *s)
 {
     zkr_ticket *t = NULL;
@@ -1158,7 +1181,7 @@ static int64_t cost_of_permit(zkr_client *c, zkr_semaphore *s)
     return cost;
 }
 
-/* After a shortage the next request queues first; those after it do not. */
+/* The first request after a shortage queues at the gate, and later requests do not. */
 ZKT_UNIT_CASE(a_shortage_is_forgotten)
 {
     zkr_client *c = open_client(NULL);
@@ -1180,7 +1203,7 @@ ZKT_UNIT_CASE(a_shortage_is_forgotten)
     ZKT_MUST(zkr_semaphore_destroy(s));
 }
 
-/* --- nodes that are kept --- */
+/* --- kept nodes --- */
 
 static zkr_mutex *keeper(zkr_client *c, int64_t keep_ms)
 {
@@ -1189,7 +1212,7 @@ static zkr_mutex *keeper(zkr_client *c, int64_t keep_ms)
     return mutex_at(c, "/lock", &o);
 }
 
-/* For how long the node of a hold stays after its release. */
+/* Returns how long the node of a hold remains after the release. */
 static int64_t kept_for(zkr_client *c, zkr_mutex *m)
 {
     zkr_ticket *t = ask(m, ZKR_FOREVER);
@@ -1204,7 +1227,9 @@ static int64_t kept_for(zkr_client *c, zkr_mutex *m)
     return (zkf_now() - before) / ZKR__MS;
 }
 
-/* As long as asked for, but no longer than a watch is relied on: four to eight session timeouts. */
+/*
+ * A node is kept for keep_ms, but no longer than the client relies on a watch, which is four to eight session timeouts.
+ */
 ZKT_UNIT_CASE(a_node_is_kept_no_longer_than_that)
 {
     static const int64_t rows[][3] = {
@@ -1218,7 +1243,7 @@ ZKT_UNIT_CASE(a_node_is_kept_no_longer_than_that)
     }
 }
 
-/* The lease stays as well, so that the next holds at once. */
+/* The lease is renewed as well, so that the next contender holds at once. */
 ZKT_UNIT_CASE(a_kept_node_serves_after_any_pause)
 {
     zkr_client *c = open_client(NULL);
@@ -1231,7 +1256,7 @@ ZKT_UNIT_CASE(a_kept_node_serves_after_any_pause)
     end(t);
 }
 
-/* Not within a second after somebody else wanted it. */
+/* A node is not kept within a second after another client contended. */
 ZKT_UNIT_CASE(a_node_is_not_kept_from_others)
 {
     static const int64_t after[][2] = {{0, 0}, {800, 0}, {1100, 1}};
@@ -1239,7 +1264,7 @@ ZKT_UNIT_CASE(a_node_is_not_kept_from_others)
         zkr_client *c = open_client(NULL);
         zkr_mutex *m = keeper(c, 5 * SECOND);
         end(hold(c, m));
-        zkf_pass(c, SECOND); /* so that it is kept */
+        zkf_pass(c, SECOND); /* so that the node is kept */
         assert_int_equal(zkf_find("/lock")->children, 1);
         assert_true(zkf_stranger_create("/lock/x-lock-", true));
         while (zkf_find("/lock")->children > 1) {
@@ -1260,7 +1285,7 @@ static void take_long(enum zkr__op_kind kind, struct zkr__answer *answer)
     between.asleep += trip;
 }
 
-/* Looking ahead pays where the servers are far. */
+/* Looking ahead is worthwhile if the servers are far away. */
 ZKT_UNIT_CASE(only_far_servers_make_a_waiter_look_ahead)
 {
     static const struct {
@@ -1297,7 +1322,7 @@ static void count_call(zkr_leader_latch *l, void *ctx)
     ++*(int *)ctx;
 }
 
-/* Who watches the contenders looks again after an answer that got lost on a connection that lives. */
+/* A latch that watches the contenders lists again after an answer was lost on a connection that remains. */
 ZKT_UNIT_CASE(a_lookout_looks_again)
 {
     int calls = 0;
@@ -1317,7 +1342,7 @@ ZKT_UNIT_CASE(a_lookout_looks_again)
     assert_int_equal(calls, 1);
 }
 
-/* --- callbacks that nobody is there to hear --- */
+/* --- callbacks that are dropped --- */
 
 static void count_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
@@ -1329,7 +1354,7 @@ static void count_report(zkr_ticket *t, int state, void *ctx)
     ++*(int *)ctx;
 }
 
-/* What is pending when its object is destroyed is never run. */
+/* Pending callbacks are dropped when their object is destroyed. */
 ZKT_UNIT_CASE(what_is_destroyed_calls_nobody)
 {
     int calls = 0;
@@ -1344,7 +1369,7 @@ ZKT_UNIT_CASE(what_is_destroyed_calls_nobody)
     ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
     ZKT_MUST(zkr_leader_latch_start(l));
     zkf_pass(c, SECOND);
-    assert_non_null(c->dispatch.head->next); /* of both */
+    assert_non_null(c->dispatch.head->next); /* callbacks of both objects */
     end(t);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_leader_latch_destroy(l));
@@ -1359,7 +1384,7 @@ static void count_failure(zkr_leader_latch *l, int code, void *ctx)
     ++*(int *)ctx;
 }
 
-/* A failure is told, but not once the candidacy has been ended. */
+/* A failure is reported, unless the candidacy has ended by then. */
 ZKT_UNIT_CASE(a_candidacy_that_was_ended_has_not_failed)
 {
     int failures[2] = {0};
@@ -1381,7 +1406,7 @@ ZKT_UNIT_CASE(a_candidacy_that_was_ended_has_not_failed)
     }
 }
 
-/* A latch leaves its hold as it hears of the end, while the client goes through its claims. */
+/* A latch leaves its hold in the callback, while the client iterates over its claims. */
 ZKR__TSA(no_thread_safety_analysis)
 ZKT_UNIT_CASE(a_fault_ends_one_that_leads)
 {

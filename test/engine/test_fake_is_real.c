@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake ZooKeeper against a real one: the same scripts by the same door. */
+/* The fake ZooKeeper against a real one: the same scripts through the same door. */
 #include "fake_script.h"
 #include "fixture.h"
 
@@ -10,7 +10,7 @@
         fake_script_compare(script);                                                   \
     }
 
-/* Numbers count what was ever made below the parent, by anybody; a new parent begins again. */
+/* Sequence numbers count all children that were ever created below the parent. A new parent starts again. */
 SCRIPT(numbers_are_given_out_alike,
        "a create /q/n-",
        "a parent /q",
@@ -31,7 +31,7 @@ SCRIPT(numbers_are_given_out_alike,
        "b create /q/n-",
        "b delete $4")
 
-/* Who owns what, and what may stand below what. */
+/* Owners of nodes, and which nodes can have children. */
 SCRIPT(nodes_have_owners_alike,
        "a parent /q",
        "a create /q/n-",
@@ -47,7 +47,7 @@ SCRIPT(nodes_have_owners_alike,
        "b sync /q",
        "b delete $0")
 
-/* A check of many names the first that is missing. */
+/* A check of several paths names the first missing one. */
 SCRIPT(checks_refuse_alike,
        "a parent /q",
        "a create /q/n-",
@@ -58,7 +58,7 @@ SCRIPT(checks_refuse_alike,
        "a delete $0",
        "a check $0")
 
-/* Data have versions, and a write may ask for one. */
+/* Data have versions, and a write may demand a version. */
 SCRIPT(data_change_alike,
        "a parent /q",
        "a create /q/n-",
@@ -76,7 +76,7 @@ SCRIPT(data_change_alike,
        "a delete $0",
        "a put $0")
 
-/* An ACL comes with what else tells whose node it is; the node may be missing. */
+/* The answer to a read of the ACL includes the other facts that show whose node it is. The node may be missing. */
 SCRIPT(acls_are_read_alike,
        "a parent /q",
        "b acl /q",
@@ -89,7 +89,7 @@ SCRIPT(acls_are_read_alike,
        "a acl $0 &",
        "a acl /q")
 
-/* A transaction is done as a whole or not at all, and says what stopped it. */
+/* A transaction is executed completely or not at all, and the answer tells what stopped it. */
 SCRIPT(transactions_are_whole_alike,
        "a parent /q",
        "a create /q/n-",
@@ -110,7 +110,10 @@ SCRIPT(transactions_are_whole_alike,
        "b delete /t/n-0000000000",
        "b delete /t")
 
-/* Nodes made together have one czxid; all are made or none; what tells the czxid is seen by nobody. */
+/*
+ * Nodes that are created together have one czxid. All of them are created, or none. The node that shows the czxid is
+ * seen by nobody.
+ */
 SCRIPT(nodes_are_made_together_alike,
        "a parent /q",
        "a parent /r",
@@ -134,7 +137,7 @@ SCRIPT(nodes_are_made_together_alike,
        "a delete $5",
        "a delete /r")
 
-/* Requests sent back to back see each other. */
+/* Requests that are sent back to back see each other's effects. */
 SCRIPT(pipelines_run_in_order_alike,
        "a parent /q &",
        "a create /q/n- &",
@@ -150,7 +153,7 @@ SCRIPT(pipelines_run_in_order_alike,
        "a delete $1",
        "a delete $2")
 
-/* Watches fire once, on success only, and before the answer that shows the change. */
+/* A watch fires once. A get or a list that fails sets none. The event comes before the answer that shows the change. */
 SCRIPT(watches_fire_alike,
        "a parent /q",
        "a create /q/n-",
@@ -175,7 +178,10 @@ SCRIPT(watches_fire_alike,
        "a parent /q",
        "a delete /q")
 
-/* Who watches a directory hears of its end, and of new data, before what is made in the next one; of children it does not. */
+/*
+ * A data watch on a directory reports the directory's deletion and new data, before anything that is created in the
+ * next directory. It does not report children.
+ */
 SCRIPT(the_end_of_a_directory_is_told_alike,
        "a parent /q",
        "a get! /q &",
@@ -203,7 +209,7 @@ SCRIPT(the_end_of_a_directory_is_told_alike,
        "a parent /q &",
        "a create /q/n-")
 
-/* A request that is lost was not executed, an answer that is lost was. */
+/* A lost request was not executed, and a request whose answer was lost was executed. */
 SCRIPT(losses_leave_alike,
        "a parent /q",
        "a create /q/n-",
@@ -217,7 +223,7 @@ SCRIPT(losses_leave_alike,
        "a lose-request delete $1",
        "a get $1")
 
-/* After a time without connection, what was watched and has changed is told; the rest stays. */
+/* After a disconnect, changes of watched nodes are reported, and the other watches remain. */
 SCRIPT(watches_survive_a_cut_alike,
        "a parent /q",
        "a create /q/n-",
@@ -244,7 +250,7 @@ SCRIPT(watches_survive_a_cut_alike,
        "a delete /q/none",
        "a get! /q")
 
-/* The end of a session takes its nodes with it, and is learnt by its owner on the way back. */
+/* The end of a session deletes its nodes. The owner learns of the end when it reconnects. */
 SCRIPT(sessions_end_alike,
        "a parent /q",
        "a create /q/n-",
@@ -259,7 +265,10 @@ SCRIPT(sessions_end_alike,
        "a close",
        "b children /q")
 
-/* What is forbidden is refused, in this order: is it there, may this be done, and only then the rest. */
+/*
+ * A request fails with the first of these that applies: the node is missing, the permission is missing, other
+ * conditions.
+ */
 SCRIPT(permissions_are_asked_alike,
        "a parent /q",
        "- forbid /q/c c",

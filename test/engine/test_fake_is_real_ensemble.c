@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake ZooKeeper against a real ensemble of three: the same scripts by the same door. */
+/* The fake ZooKeeper against a real ensemble of three: the same scripts through the same door. */
 #include "fake_script.h"
 #include "fake_script_cluster.h"
 #include "fixture.h"
 
 #define SCRIPT(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 
-/* A session goes from server to server, and takes its nodes and watches along. */
+/* A session moves from server to server, with its nodes and watches. */
 SCRIPT(a_session_moves,
        "a parent /q",
        "a create /q/n-",
@@ -35,8 +35,7 @@ SCRIPT(a_session_moves,
        "a get $1",
        "a at other");
 
-/* A server that lags answers from what it knows, and its events come late, and in order. Nobody can
- * come to it meanwhile. */
+/* A server that lags answers with old data, and its events come late, in order. No session can move to it meanwhile. */
 SCRIPT(a_follower_lags,
        "a parent /q",
        "a create /q/n-",
@@ -57,7 +56,7 @@ SCRIPT(a_follower_lags,
        "b get $0",
        "b get $1");
 
-/* A leader that was replaced, and does not know: it answers reads and syncs. */
+/* A leader that was replaced, and does not know it, answers reads and syncs. */
 SCRIPT(a_leader_is_stale,
        "a parent /q",
        "a create /q/n-",
@@ -75,8 +74,8 @@ SCRIPT(a_leader_is_stale,
        "b get $0");
 
 /*
- * Each connection negotiates the time-out; what was granted last is asked for next. Nobody is at a server whose limits
- * change, since it restarts.
+ * Each connection negotiates the session timeout, and requests the timeout that was granted last. No session is at a
+ * server whose limits change, because the server restarts.
  */
 SCRIPT(time_outs_are_negotiated,
        "a time-out",
@@ -102,7 +101,10 @@ SCRIPT(time_outs_are_negotiated,
        "- limits follower 1000 10000",
        "- limits other 1000 10000");
 
-/* The next leader gives a session the time-out of its creation, whatever was granted since. Who is there gets more. */
+/*
+ * The next leader gives a session the timeout of its creation, whatever was granted since. A session that is connected
+ * to it keeps the longer timeout.
+ */
 SCRIPT(growth_is_forgotten,
        "a time-out",
        "a parent /q",
@@ -123,7 +125,7 @@ SCRIPT(growth_is_forgotten,
        "b get $1",
        "- heal");
 
-/* Of permissions all servers say the same. */
+/* All servers give the same answers about permissions. */
 SCRIPT(permissions_are_asked,
        "a parent /q",
        "- forbid /q/c c",
@@ -143,7 +145,7 @@ static void run(const char *name, const char *const *script)
     fake_script_compare(script);
 }
 
-/* With servers of its own: an election that others have been in may take a minute to find a new leader. */
+/* On its own servers, because an election among servers that had earlier elections may take a minute. */
 ZKT_UNIT_CASE(a_stale_leader_answers_alike)
 {
     script_cluster_start(40000); /* an election takes long on a busy machine */

@@ -66,7 +66,7 @@ static void renew(struct scene *s)
     zkf_renew(false);
 }
 
-/* The answer to one delete tells that the servers have deleted all. */
+/* The answer to a single delete shows that the servers have deleted all nodes of the session. */
 ZKT_UNIT_CASE(the_end_of_a_session_costs_one_delete)
 {
     struct scene s;
@@ -82,7 +82,7 @@ ZKT_UNIT_CASE(the_end_of_a_session_costs_one_delete)
     end_all(&s);
 }
 
-/* Waiters leave their old places at once, the holder when it lets go. */
+/* Waiters delete their old nodes at once, and the holder does so when it releases. */
 ZKT_UNIT_CASE(a_session_that_lives_on_is_left)
 {
     struct scene s;
@@ -98,7 +98,7 @@ ZKT_UNIT_CASE(a_session_that_lives_on_is_left)
     end_all(&s);
 }
 
-/* A delete that is lost is sent again, and its second answer tells nothing of the others. */
+/* A lost delete is sent again. The second answer says nothing about the other nodes. */
 ZKT_UNIT_CASE(a_lost_delete_is_sent_again)
 {
     struct scene s;
@@ -119,7 +119,7 @@ ZKT_UNIT_CASE(a_lost_delete_is_sent_again)
     end_all(&s);
 }
 
-/* The servers may be away for longer than the old session lives: then nothing is left to delete. */
+/* The servers are unreachable until the old session has timed out, so nothing is left to delete. */
 ZKT_UNIT_CASE(what_has_timed_out_is_forgotten)
 {
     struct scene s;
@@ -141,7 +141,7 @@ ZKT_UNIT_CASE(what_has_timed_out_is_forgotten)
     end_all(&s);
 }
 
-/* A client that may not delete its nodes any more waits for the end of the old session. */
+/* A client that may no longer delete its nodes waits for the end of the old session. */
 ZKT_UNIT_CASE(a_refused_delete_is_left_to_the_servers)
 {
     struct scene s;

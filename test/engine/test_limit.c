@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many nodes one client has and makes: on the fake, with a lower limit than that of servers. */
+/* The limit for the nodes of one client: on the fake, with a lower limit than with servers. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ static int64_t limit_to(zkr_client *c, int64_t bytes)
     return before;
 }
 
-/* Of the nodes that there are: what stands in the transaction that ends the session. */
+/* Returns the bytes that the existing nodes take in the transaction that ends the session. */
 static int64_t bytes_at_servers(void)
 {
     int64_t bytes = 0;
@@ -50,7 +50,7 @@ static void no_room(zkr_ticket *t)
     ZKT_RC(zkr_ticket_error(t), ZKR_ELIMIT);
 }
 
-/* One more node than there is room for is refused without a request, and has room when another has gone. */
+/* A node that does not fit is refused without a request. It fits after another node was deleted. */
 ZKT_UNIT_CASE(a_node_without_room_is_refused)
 {
     enum { MANY = 3 };
@@ -80,7 +80,7 @@ ZKT_UNIT_CASE(a_node_without_room_is_refused)
     no_room(ask(m, ZKR_FOREVER));
 }
 
-/* Each kind of node counts with the bytes that it takes at the servers, and for as long as it exists. */
+/* Nodes of each kind count with their size at the servers, as long as they exist. */
 ZKT_UNIT_CASE(every_node_counts)
 {
     static const char *const paths[] = {"/several/a", "/several/bb"};
@@ -118,7 +118,7 @@ ZKT_UNIT_CASE(every_node_counts)
     ZKT_MUST(zkr_rwlock_destroy(rw));
 }
 
-/* The chroot stands in each path at the servers. */
+/* The path of a node at the servers includes the chroot. */
 ZKT_UNIT_CASE(the_chroot_counts)
 {
     zkr_client *c = open_client(NULL);
@@ -128,7 +128,7 @@ ZKT_UNIT_CASE(the_chroot_counts)
     assert_int_equal(engine_of(c)->node_bytes, OF_MUTEX + strlen("/root/of/many"));
 }
 
-/* Of several nodes all are made, or none. */
+/* Of several nodes, either all fit or none is created. */
 ZKT_UNIT_CASE(several_nodes_without_room_are_refused_together)
 {
     static const char *const paths[] = {"/lock/a", "/lock/b"};
@@ -151,7 +151,7 @@ ZKT_UNIT_CASE(several_nodes_without_room_are_refused_together)
     ZKT_MUST(zkr_multi_lock_destroy(several));
 }
 
-/* The next node takes the room of the last one; without room the latch ends, and says so. */
+/* The node of the next session takes the room of the last one. Without room, the candidacy fails and is reported. */
 ZKT_UNIT_CASE(a_candidacy_needs_room_again_after_a_session)
 {
     enum { OF_LATCH = OF_MUTEX + 2 };
@@ -172,7 +172,8 @@ ZKT_UNIT_CASE(a_candidacy_needs_room_again_after_a_session)
         assert_true(zkr_leader_latch_has_leadership(l));
         (void)limit_to(c, OF_LATCH - !room);
         zkf_expire(zkr_client_session_id(c));
-        for (int i = 0; i < 2; i++) { /* tells the loss; joins again */
+        /* First the loss is reported, then the latch joins again. */
+        for (int i = 0; i < 2; i++) {
             zkf_pass(c, SECOND);
             zkf_call_back(c);
         }
@@ -191,7 +192,7 @@ static void ask_again(zkr_ticket *t, int state, void *ctx)
     }
 }
 
-/* When the session ends, its nodes need no room any more. A waiter needs its room for the next node. */
+/* When the session ends, its nodes take no room any more. A waiter needs its room for the next node. */
 ZKT_UNIT_CASE(a_lost_hold_needs_no_room)
 {
     zkr_client *c = open_client(NULL);
@@ -206,7 +207,7 @@ ZKT_UNIT_CASE(a_lost_hold_needs_no_room)
     assert_int_equal(engine_of(c)->node_bytes, 2 * OF_MUTEX);
     zkf_expire(zkr_client_session_id(c));
     zkf_pass(c, SECOND);
-    zkf_call_back(c); /* asks again */
+    zkf_call_back(c); /* requests again */
     zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
     assert_int_equal(zkr_ticket_state(waits), ZKR_TICKET_HELD);
     assert_int_equal(engine_of(c)->node_bytes, 2 * OF_MUTEX);

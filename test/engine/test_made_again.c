@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The node of a claim is deleted, and made again under the same name by another client: on the fake, in virtual time.
- * Lists and checks show the name. They do not show whose node it is.
+ * The node of a claim is deleted, and another client creates a node with the same name: on the fake, in virtual time.
+ * Lists and checks show the name, but not the owner of the node.
  */
 #include <string.h>
 
@@ -14,14 +14,17 @@ enum { STEP_MS = 5, WHILE_MS = 3 * SECOND };
 
 static zkr_client *c;
 
-/* No claim looks ahead, so a waiter that is not first in line leaves its own node alone for a moment. */
+/*
+ * Open a client that does not look ahead. Its waiters that are not first in the queue do not watch their own nodes for
+ * a moment.
+ */
 static void open_world(void)
 {
     const zkr_client_options o = {.size = sizeof(o), .look_ahead = -1};
     c = open_client(&o);
 }
 
-/* The one node of the client in this directory. */
+/* Returns the only node of the client in this directory. */
 static const char *own_node(const char *dir)
 {
     const char *own = NULL;
@@ -60,7 +63,7 @@ static void watch_state(zkr_ticket *t, int never, int64_t ms)
     }
 }
 
-/* The other node has gone: the claim holds, by another node of its own. */
+/* Check that the claim is granted after the deletion of the other node, with a new node. */
 static void expect_grant_after(zkr_ticket *t, const char *path)
 {
     char node[256];
@@ -70,7 +73,7 @@ static void expect_grant_after(zkr_ticket *t, const char *path)
     assert_string_not_equal(node, path);
 }
 
-/* A waiter behind two others, which leave before it has a watch on its own node. */
+/* A waiter is behind two other nodes, which are deleted before it has a watch on its own node. */
 ZKT_UNIT_CASE(a_waiter_is_not_granted_by_a_list_that_shows_the_node_of_another)
 {
     char path[256];
@@ -87,7 +90,7 @@ ZKT_UNIT_CASE(a_waiter_is_not_granted_by_a_list_that_shows_the_node_of_another)
     expect_grant_after(t, path);
 }
 
-/* Before the hold has a watch on its own node: released and kept, and taken again. */
+/* Before the hold has a watch on its own node, it is released, and the node is kept and reused. */
 ZKT_UNIT_CASE(a_kept_node_is_not_taken_when_another_has_made_it_again)
 {
     char path[256];
@@ -105,7 +108,7 @@ ZKT_UNIT_CASE(a_kept_node_is_not_taken_when_another_has_made_it_again)
     expect_grant_after(t, path);
 }
 
-/* A lock of several that waits for the other one. */
+/* A multi-lock is first on one of its paths, and waits for the other. */
 ZKT_UNIT_CASE(a_lock_of_several_is_not_granted_by_the_node_of_another)
 {
     const char *const paths[] = {"/a", "/b"};
@@ -130,7 +133,7 @@ ZKT_UNIT_CASE(a_lock_of_several_is_not_granted_by_the_node_of_another)
     ZKT_MUST(zkr_multi_lock_destroy(l));
 }
 
-/* Permits: the list that waits for the directory. */
+/* A list of the directory of leases would grant the permits. */
 ZKT_UNIT_CASE(permits_are_not_had_by_the_node_of_another)
 {
     char path[256];

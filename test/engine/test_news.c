@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* News of a release: which are sent, and which are believed. The letters stand still until a case delivers them. */
+/*
+ * News of a release between processes: which are sent, and which are believed. The messages wait until a case
+ * delivers them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +18,7 @@
 enum { SESSION_MS = 20000, PATIENCE_MS = 20000, BOXES = 8, LETTERS = 64 };
 enum { NAME_AT = ZKR__NEAR_HOST + ZKR__NEAR_WHO };
 
-/* --- the post --- */
+/* --- messages --- */
 
 static struct box {
     struct zkr__mailbox_owner *owner;
@@ -74,7 +77,7 @@ static void deliver(const struct letter *letter)
     }
 }
 
-/* The last letter of this kind, or NULL. */
+/* Returns the last message of this kind, or NULL. */
 static struct letter *last_of(enum zkr__news_kind kind)
 {
     struct letter *last = NULL;
@@ -86,7 +89,7 @@ static struct letter *last_of(enum zkr__news_kind kind)
     return last;
 }
 
-/* --- a holder behind a proxy, and a waiter that has told it --- */
+/* --- a holder behind a proxy, and a waiter that has sent it a message --- */
 
 static struct scene {
     zkt_proxy *proxy;
@@ -108,7 +111,7 @@ static int64_t ignored(zkr_client *c)
     return count;
 }
 
-/* The one claim of a client. */
+/* Returns the phase of the client's only claim. */
 static enum zkr__phase phase_of(zkr_client *c)
 {
     zkr__lock(c);
@@ -154,13 +157,13 @@ static void meet(const zkr_mutex_options *o)
     deliver(last_of(ZKR__NEWS_NEXT));
 }
 
-/* From here on nothing reaches the servers from the holder. */
+/* Hold up everything that the holder sends to the servers. */
 static void hold_back(void)
 {
     zkt_proxy_freeze(s.proxy, ZKT_TO_SERVER);
 }
 
-/* The waiter is served, by the event if not by news; and nothing is left. */
+/* Check that the waiter is granted, by the event if not by news. */
 static void part(void)
 {
     zkt_proxy_heal(s.proxy);
@@ -170,9 +173,9 @@ static void part(void)
 
 static const zkr_mutex_options plain = ZKR_MUTEX_OPTIONS_INIT;
 
-/* --- told --- */
+/* --- sent --- */
 
-/* The waiter holds while the node of the last holder is still there. */
+/* The waiter holds while the node of the previous holder still exists. */
 ZKT_CASE(news_grants_before_the_servers_know)
 {
     meet(&plain);
@@ -186,7 +189,7 @@ ZKT_CASE(news_grants_before_the_servers_know)
     part();
 }
 
-/* A waiter that comes between the release and the end of the node gets the news at once. */
+/* A waiter that comes between the release and the deletion of the node gets the news at once. */
 ZKT_CASE(a_late_waiter_is_told)
 {
     prepare(&plain);
@@ -202,7 +205,7 @@ ZKT_CASE(a_late_waiter_is_told)
     part();
 }
 
-/* The holder tells the last waiter that has claimed to be next, so an earlier false claim does no harm. */
+/* The holder notifies the waiter that last claimed to be next, so an earlier false claim does no harm. */
 ZKT_CASE(the_last_that_says_so_is_told)
 {
     prepare(&plain);
@@ -218,7 +221,7 @@ ZKT_CASE(the_last_that_says_so_is_told)
     part();
 }
 
-/* The last holder's writes come first: the read waits for a sync, once. */
+/* The previous holder's writes may still be on their way to this server, so the first read waits for a sync. */
 ZKT_CASE(a_read_after_news_syncs)
 {
     zkr_node node;
@@ -236,7 +239,7 @@ ZKT_CASE(a_read_after_news_syncs)
     part();
 }
 
-/* A holder without the option is not told anything, and tells nothing. */
+/* Between a holder without the option and a waiter, no messages are sent. */
 ZKT_CASE(a_client_without_the_option_has_no_news)
 {
     prepare(&plain);
@@ -259,7 +262,7 @@ static void release_untold(void)
     part();
 }
 
-/* Its owner may write by the check at any time, and so after the next holder. */
+/* The owner may write with the guard at any time, and so even after the next grant. */
 ZKT_CASE(a_hold_with_a_guard_tells_nothing)
 {
     zoo_op_t guard;
@@ -276,7 +279,7 @@ static int set_something(zkr_mutex *m, int64_t timeout_ms)
     return zkr_mutex_multi(m, 1, &op, &result, timeout_ms);
 }
 
-/* Its write is still to come when it lets go. */
+/* A write of the holder is still on its way at the release. */
 ZKT_CASE(a_hold_with_a_write_on_its_way_tells_nothing)
 {
     meet(&plain);
@@ -287,8 +290,7 @@ ZKT_CASE(a_hold_with_a_write_on_its_way_tells_nothing)
     part();
 }
 
-/* A write that was answered is no obstacle. */
-/* The connection breaks: the write has failed for its owner, and may still come. */
+/* The connection breaks. The write has failed for its owner, but may still be executed. */
 ZKT_CASE(a_hold_with_a_lost_write_tells_nothing)
 {
     meet(&plain);
@@ -303,6 +305,7 @@ ZKT_CASE(a_hold_with_a_lost_write_tells_nothing)
     part();
 }
 
+/* A write that was answered is no obstacle. */
 ZKT_CASE(a_hold_with_an_answered_write_tells)
 {
     meet(&plain);
@@ -312,7 +315,7 @@ ZKT_CASE(a_hold_with_an_answered_write_tells)
     part();
 }
 
-/* The release is a transaction: it may come to nothing. */
+/* The release is a transaction, which may fail. */
 ZKT_CASE(a_release_with_a_write_tells_after_the_answer)
 {
     zoo_op_t op;
@@ -325,7 +328,7 @@ ZKT_CASE(a_release_with_a_write_tells_after_the_answer)
     part();
 }
 
-/* Its record has to be written first. */
+/* The record must be written first. */
 ZKT_CASE(a_robust_hold_tells_nothing)
 {
     prepare(&(const zkr_mutex_options){.size = sizeof(plain), .robust = 1});
@@ -336,7 +339,7 @@ ZKT_CASE(a_robust_hold_tells_nothing)
     release_untold();
 }
 
-/* The node stays for a next hold of the client. */
+/* The node remains for the next hold of the client. */
 ZKT_CASE(a_kept_node_tells_nothing)
 {
     prepare(&(const zkr_mutex_options){.size = sizeof(plain), .keep_ms = 1000});
@@ -357,7 +360,10 @@ ZKT_CASE(a_hold_without_a_connection_tells_nothing)
     part();
 }
 
-/* Granted, and not taken when the lease is over: the next one may hold already. */
+/*
+ * The hold was granted, but the application did not take it before the end of the lease. Another contender may
+ * already hold.
+ */
 ZKT_CASE(a_hold_past_its_lease_tells_nothing)
 {
     prepare(&plain);
@@ -368,7 +374,7 @@ ZKT_CASE(a_hold_past_its_lease_tells_nothing)
     ZKT_EVENTUALLY(last_of(ZKR__NEWS_NEXT), PATIENCE_MS);
     deliver(last_of(ZKR__NEWS_NEXT));
     zkt_door_stop_clock(zkr__clock_boot() + 3 * SESSION_MS * ZKR__MS);
-    (void)zkr_ticket_release(t); /* its code tells of the lease */
+    (void)zkr_ticket_release(t); /* the code depends on the lease */
     zkt_door_stop_clock(0);
     ZKT_MUST(zkr_ticket_destroy(t));
     assert_null(last_of(ZKR__NEWS_RELEASED));
@@ -377,7 +383,7 @@ ZKT_CASE(a_hold_past_its_lease_tells_nothing)
 
 /* --- believed --- */
 
-/* RELEASED, but for one thing, while the holder holds. */
+/* Deliver a message RELEASED in which @change has changed one thing. The waiter must ignore it, and count that. */
 static void refuse(void (*change)(struct letter *letter, struct zkr__news *news))
 {
     meet(&plain);
@@ -394,7 +400,7 @@ static void refuse(void (*change)(struct letter *letter, struct zkr__news *news)
     assert_int_equal(ignored(s.b), before + 1);
     deliver(&right);
     ZKT_MUST(zkt_actor_acquired(&s.waiter));
-    deliver(&right); /* once more */
+    deliver(&right); /* the same message again */
     assert_int_equal(ignored(s.b), before + 2);
     part();
 }
@@ -414,7 +420,7 @@ static void of_another_socket(struct letter *letter, struct zkr__news *news)
     letter->from.text[NAME_AT] = '7';
 }
 
-/* The numbers stand before the texts: the kind, the token, the key. */
+/* The numbers precede the texts: the kind, the token, the key. */
 static void with_another_token(struct letter *letter, struct zkr__news *news)
 {
     letter->text[8] = (char)(letter->text[8] ^ 1);
@@ -458,7 +464,7 @@ ZKT_CASE_WAYS(wrong_news,
     refuse(changes[zkt_way()]);
 }
 
-/* Of a process on another host or of another user, and of our own last session, no news can come. */
+/* No news can come from a process on another host, from another user, or from this client's own previous session. */
 ZKT_CASE(other_hosts_and_users_are_not_told)
 {
     prepare(&plain);
@@ -469,7 +475,7 @@ ZKT_CASE(other_hosts_and_users_are_not_told)
     assert_string_equal(of.text, boxes[0].self.text);
     assert_false(zkr__nearby_find(s.a, data, (size_t)len, &of));
     assert_false(zkr__nearby_find(s.b, data, (size_t)len - 1, &of));
-    static const int digits[] = {0, ZKR__NEAR_HOST}; /* of the host; of the user */
+    static const int digits[] = {0, ZKR__NEAR_HOST}; /* of the host, and of the user */
     for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
         char *digit = &data[len - ZKR__NEAR_ADDRESS + digits[i]];
         char was = *digit;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An empty path with a high count is deleted, unless somebody else may have made it: what can come in between, on the fake. */
+/*
+ * An empty path with a high count is deleted, unless somebody else may have created it. Something may happen between
+ * the checks and the delete: on the fake.
+ */
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
 #include "on_fake.h"
 #include "queue/names.h"
 
-static int kept; /* lines that say so */
+static int kept; /* number of log lines that report a path that was kept */
 
 static void count_kept(int level, const char *line, void *ctx)
 {
     kept += level == ZKR_LOG_WARN && strstr(line, "event=path_kept") != NULL;
 }
 
-/* A client, and a mutex of it on "/lock", where the numbers are high. */
+/* Returns a mutex at "/lock", where the sequence numbers are high, and its new client. */
 static zkr_mutex *high_mutex(zkr_client **c)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -33,7 +36,7 @@ static void hold_once(zkr_client *c, zkr_mutex *m)
     zkf_call_back(c);
 }
 
-static int deletes; /* of the path */
+static int deletes; /* deletes of the path */
 
 static void count_deletes(struct zkr__op *op)
 {
@@ -59,7 +62,7 @@ ZKT_UNIT_CASE(a_path_that_gets_data_at_the_last_moment_stays)
     hold_once(c, m);
     assert_int_equal(deletes, 1);
     assert_non_null(zkf_find("/lock"));
-    hold_once(c, m); /* now its data are seen in time */
+    hold_once(c, m); /* now its data are noticed in time */
     assert_int_equal(deletes, 1);
     assert_non_null(zkf_find("/lock"));
     assert_int_equal(kept, 1);
@@ -79,7 +82,7 @@ ZKT_UNIT_CASE(a_path_that_may_not_be_deleted_is_reported)
     zkf_permit_all();
 }
 
-/* Answers about the ACL of our node, and of the path. */
+/* Which of the two ACLs is unknown: that of the claim's own node, or that of the path. */
 enum { OWN, PATH };
 static struct unknown {
     int which, code;
@@ -94,7 +97,7 @@ static void hide(enum zkr__op_kind kind, struct zkr__answer *answer)
     }
 }
 
-/* A node that is gone, or a lost answer, is no news of the path. */
+/* A missing node, or a lost answer, says nothing about the path. */
 ZKT_UNIT_CASE(without_both_acls_the_path_stays)
 {
     static const struct unknown cases[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each kind of hold costs in each situation: one table, counted at the door and by a server. Then what many cost, and
- * what readers, writers and permits have of their own.
+ * The cost of each kind of hold in each situation: one table, counted at the door and by a server. Then the cost of
+ * many holds, and the special costs of readers, writers and permits.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,18 +12,23 @@
 #include "rwlocks.h"
 #include "semaphores.h"
 
-enum { LONG_MS = 30000 }; /* a session's: no ping, probe or nudge comes in between */
+/* Session timeout; long enough that no ping, probe or nudge comes in between. */
+enum { LONG_MS = 30000 };
 
 /* --- the table --- */
 
-enum who { NEW = 1, KNOWS = 2, ANY = 3 }; /* has its client had this lock before? */
-/* Who holds: another client, or another of this one. */
+/* Whether the client has held this lock before. */
+enum who { NEW = 1, KNOWS = 2, ANY = 3 };
+/* The holder ahead: none, one of another client, or one of the same client. */
 enum ahead { NOBODY, OTHER, FELLOW };
 
-/* Those whose node alone decides; a writer behind a writer looks once, for that one may have become a reader. */
+/*
+ * Kinds for which the node alone decides. A writer behind a writer lists once, because the writer ahead may have become
+ * a reader.
+ */
 #define ALONE (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET) | ZKT_BIT(ZKT_READER))
 #define WRITER ZKT_BIT(ZKT_WRITER)
-#define DOWNGRADED ZKT_BIT(ZKT_DOWNGRADED) /* the READ node is watched anew */
+#define DOWNGRADED ZKT_BIT(ZKT_DOWNGRADED) /* the READ node gets its own watch */
 #define PERMIT ZKT_BIT(ZKT_PERMIT)
 #define PERMITS ZKT_BIT(ZKT_PERMITS)
 #define MULTI ZKT_BIT(ZKT_MULTI)
@@ -33,13 +38,13 @@ static const struct row {
     enum ahead ahead;
     bool tries;
     unsigned kinds;
-    /* What is asked for before the first answer, if nobody is ahead. */
+    /* Requests before the first answer, if nobody is ahead. */
     const char *at_once;
-    /* Until it holds, or waits with all its watches, or has failed. NULL: the same. */
+    /* Requests until it holds, waits with all its watches, or has failed. NULL = the same as at_once. */
     const char *enter;
-    /* From the wait until it holds, with the release of a fellow. NULL: it did not wait. */
+    /* Requests from the wait until it holds, with the release of a FELLOW. NULL = it does not wait. */
     const char *granted;
-    /* For its release. NULL: it had nothing. */
+    /* Requests for its release. NULL = it does not hold. */
     const char *leave;
 } rows[] = {
     {NEW, NOBODY, false, ALONE | WRITER, "create, children", NULL, NULL, "delete"},
@@ -58,7 +63,7 @@ static const struct row {
     {KNOWS, NOBODY, false, MULTI, "3 children, creates", NULL, NULL, "multi"},
     {KNOWS, NOBODY, false, ZKT_LEADERS, "create", "create, get", NULL, "delete"},
 
-    /* A try by one that knows nothing looks first, where its node may be in the way of others. */
+    /* A try of a client that knows nothing lists first if its node could block others. */
     {NEW, NOBODY, true, ALONE, NULL, "create, children", NULL, "delete"},
     {NEW, NOBODY, true, WRITER, NULL, "create, 2 children", NULL, "delete"},
     {NEW, NOBODY, true, DOWNGRADED, NULL, "create, 2 children, get, multi", NULL,
@@ -81,7 +86,7 @@ static const struct row {
     {KNOWS, OTHER, true, PERMITS, NULL, "children, multi, creates", NULL, NULL},
     {KNOWS, OTHER, true, MULTI, NULL, "3 children, multi, creates", NULL, NULL},
 
-    /* Two watches; then the event grants. Permits wait at the gate as well, and have to be counted. */
+    /* The waiter sets two watches, and then the event grants. Permits also wait at the gate, and must be counted. */
     {ANY, OTHER, false, ALONE | ZKT_LEADERS, NULL, "create, children, 2 get", "",
      "delete"},
     {ANY, OTHER, false, WRITER, NULL, "create, children, 2 get", "children", "delete"},
@@ -93,7 +98,7 @@ static const struct row {
      "delete, children", "multi"},
     {ANY, OTHER, false, MULTI, NULL, "3 children, 4 get, creates", "", "multi"},
 
-    /* One watch less; then the release grants. */
+    /* The waiter sets one watch less, and then the release grants. */
     {KNOWS, FELLOW, false, ALONE | WRITER | ZKT_LEADERS, NULL, "create, get", "delete",
      "delete"},
     {KNOWS, FELLOW, false, DOWNGRADED, NULL, "create, children, get",
@@ -106,7 +111,10 @@ static const struct row {
      "multi"},
 };
 
-/* Who lets go before a downgrade is answered has to look for its node, and knows nothing afterwards. */
+/*
+ * Acquire and release. A release before the answer to a downgrade has to search for the node, and then the
+ * client knows nothing.
+ */
 static void cycle(struct zkt_hold *h)
 {
     ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
@@ -115,7 +123,7 @@ static void cycle(struct zkt_hold *h)
     ZKT_MUST(zkr_client_flush(zkt_hold_client(h), PATIENCE_MS));
 }
 
-/* It makes the parents, and knows then that nobody holds; that nobody waits for permits, too. */
+/* Let the client create the parents, and learn that nobody holds and, for permits, that nobody waits. */
 static void get_to_know(struct zkt_hold *h)
 {
     if (zkt_is(ZKT_SEMAPHORES)) {
@@ -149,7 +157,7 @@ static void begin_count(struct scene *s)
     s->packets = packets(s);
 }
 
-/* The server counts the same. */
+/* Check the requests of the client, and that the server counts the same number. */
 static void expect_cost(const struct scene *s, const char *wanted)
 {
     ZKT_ASKS(wanted);
@@ -163,7 +171,8 @@ static void enter(struct scene *s, const struct row *r)
     begin_count(s);
     if (r->tries) {
         ZKT_RC(zkt_hold_acquire(s->h, 0), r->ahead == NOBODY ? ZKR_OK : ZKR_ETIMEDOUT);
-    } else if (r->ahead == NOBODY) { /* one round trip, though no answer comes */
+        /* A single round trip: nothing waits for an answer. */
+    } else if (r->ahead == NOBODY) {
         zkt_proxy_freeze(s->p, ZKT_TO_CLIENT);
         zkt_hold_ask(s->h, PATIENCE_MS);
         ZKT_ASKS(r->at_once);
@@ -185,7 +194,7 @@ static void be_granted(struct scene *s, const struct row *r)
     expect_cost(s, r->granted);
 }
 
-/* No answer is waited for. */
+/* Release, and check that the release waits for no answer. */
 static void leave(struct scene *s, const struct row *r)
 {
     begin_count(s);
@@ -211,7 +220,7 @@ static void play(const struct row *r, enum who who)
     if (r->ahead != NOBODY) {
         ZKT_MUST(zkt_hold_acquire(s.ahead, PATIENCE_MS));
     }
-    if (r->ahead == FELLOW) { /* which watches its nodes after a while */
+    if (r->ahead == FELLOW) { /* it watches its nodes after a while */
         ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), zkt_hold_nodes(), PATIENCE_MS);
     }
     enter(&s, r);
@@ -238,21 +247,22 @@ ZKT_HOLD_CASE(each_situation_costs_what_the_table_says, ZKT_NONE)
             }
         }
     }
-    assert_int_equal(played, zkt_is(ZKT_LEADERS) ? 5 : 9); /* none is missing */
+    assert_int_equal(played, zkt_is(ZKT_LEADERS) ? 5 : 9); /* the table is complete */
 }
 
 /* --- many at once --- */
 
 static void warm(zkr_mutex *m, zkr_client *c)
 {
-    for (int i = 0; i < 2; i++) { /* the parents, and then the watch that stays there */
+    /* Creates the parents, and then sets the watch that stays there. */
+    for (int i = 0; i < 2; i++) {
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
 }
 
-/* Missing parents cost one more round trip, all levels at once. */
+/* Missing parents cost one more round trip, with all levels at once. */
 ZKT_CASE(missing_parents_are_made_at_once)
 {
     char path[256];
@@ -261,11 +271,11 @@ ZKT_CASE(missing_parents_are_made_at_once)
     zkr_mutex *m = zkt_mutex_at(c, path, NULL);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_ASKED("2 create, 5 parent, 2 children"); /* /t, the test's, a, b, c */
+    ZKT_ASKED("2 create, 5 parent, 2 children"); /* /t, the path of the test, a, b, c */
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* When a waiter ahead gives up, one list and one watch tell the new place. */
+/* When a waiter ahead gives up, one list and one watch give the new place. */
 ZKT_CASE(a_waiter_ahead_that_gives_up_costs_one_list)
 {
     zkr_client *c[3];
@@ -276,7 +286,8 @@ ZKT_CASE(a_waiter_ahead_that_gives_up_costs_one_list)
         m[i] = zkt_mutex(c[i]);
         zkt_actor_queue(&actors[i], c[i], m[i], NULL);
     }
-    ZKT_BECOMES(zkt_watches(), 5, PATIENCE_MS); /* own ones included */
+    /* Includes the watches on their own nodes. */
+    ZKT_BECOMES(zkt_watches(), 5, PATIENCE_MS);
     zkt_door_focus(c[2]);
     ZKT_MUST(zkr_mutex_cancel(m[1]));
     zkt_actor_is_refused(&actors[1], ZKR_ECANCELED);
@@ -286,7 +297,7 @@ ZKT_CASE(a_waiter_ahead_that_gives_up_costs_one_list)
     ZKT_ASKED("delete, children, get");
 }
 
-/* A thousand waiting threads: each hand-over costs its delete and nothing else. */
+/* A thousand threads wait. Each hand-over costs only its delete. */
 ZKT_CASE(a_thousand_waiters_drain_at_one_request_each)
 {
     enum { WAITERS = 1000 };
@@ -308,7 +319,10 @@ ZKT_CASE(a_thousand_waiters_drain_at_one_request_each)
     ZKT_ASKED("1001 delete");
 }
 
-/* Many locks at once: one write, and the lists behind it; the release is one write. One is as a mutex. */
+/*
+ * Many locks cost one write and the lists behind it, and their release costs one write. A multi-lock of one path costs
+ * as much as a mutex.
+ */
 ZKT_CASE(many_locks_cost_one_write_each_way)
 {
     enum { MOST = 100 };
@@ -336,12 +350,12 @@ ZKT_CASE(many_locks_cost_one_write_each_way)
     }
 }
 
-/* An idle client with nothing held sends nothing but libzookeeper's pings. */
+/* An idle client without holds sends only libzookeeper's pings. */
 ZKT_CASE(an_idle_client_sends_nothing)
 {
     zkr_client *c = zkt_client(zkt_servers(), 1000);
     warm(zkt_mutex(c), c);
-    zkt_sleep_ms(300); /* let the last nudge timer run out */
+    zkt_sleep_ms(300); /* for the last nudge timer */
     zkt_door_focus(c);
     zkt_sleep_ms(2000);
     ZKT_ASKED("");
@@ -349,7 +363,10 @@ ZKT_CASE(an_idle_client_sends_nothing)
 
 /* --- readers and writers --- */
 
-/* However many readers stand between it and the writer of the client; the release grants them for its one delete. */
+/*
+ * Any number of readers may wait behind a writer of the same client. The release of the writer grants them all
+ * with one delete.
+ */
 ZKT_CASE(readers_behind_a_writer_of_the_client_need_no_list)
 {
     enum { MANY = 40 };
@@ -362,7 +379,7 @@ ZKT_CASE(readers_behind_a_writer_of_the_client_need_no_list)
     for (int i = 0; i < MANY; i++) {
         ZKT_MUST(zkr_mutex_request(s.r, ZKR_FOREVER, NULL, NULL, &t[i]));
     }
-    ZKT_ASKS("40 create, 40 get"); /* of its own node */
+    ZKT_ASKS("40 create, 40 get"); /* the gets are for their own nodes */
     assert_int_equal(zkt_waiting(c), MANY);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_release(s.w));
@@ -377,7 +394,7 @@ ZKT_CASE(readers_behind_a_writer_of_the_client_need_no_list)
     ZKT_ASKED("41 delete");
 }
 
-/* A reader behind other readers: as if it were free. */
+/* A reader behind other readers costs as much as one at a free lock. */
 ZKT_CASE(a_reader_among_readers_costs_as_much)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -390,7 +407,7 @@ ZKT_CASE(a_reader_among_readers_costs_as_much)
     ZKT_MUST(zkr_mutex_release(a.r));
 }
 
-/* A reader behind k writers sleeps until the nearest goes, whatever the others do. */
+/* A reader behind several writers waits only for the nearest one, whatever the others do. */
 ZKT_CASE(a_reader_behind_writers_wakes_once)
 {
     enum { WRITERS = 5 };
@@ -404,7 +421,7 @@ ZKT_CASE(a_reader_behind_writers_wakes_once)
     zkt_door_focus(two);
     zkt_actor_start(&reader, b.r, ZKR_FOREVER, NULL);
     for (int i = 0; i < WRITERS; i++) {
-        ZKT_ASKS("create, children, 2 get"); /* its own, later */
+        ZKT_ASKS("create, children, 2 get"); /* one get is for its own node, later */
         zkt_actor_is_served(&writers[i]);
     }
     ZKT_MUST(zkt_actor_acquired(&reader));
@@ -412,7 +429,10 @@ ZKT_CASE(a_reader_behind_writers_wakes_once)
     ZKT_MUST(zkt_actor_end(&reader));
 }
 
-/* To read as well costs nothing, a downgrade one transaction; it grants this client's readers for nothing. */
+/*
+ * Reading during a write hold costs nothing. A downgrade costs one transaction, and grants the readers of this client
+ * without a request.
+ */
 ZKT_CASE(a_downgrade_costs_one_transaction)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -427,14 +447,17 @@ ZKT_CASE(a_downgrade_costs_one_transaction)
     ZKT_ASKED("");
     ZKT_MUST(zkr_mutex_release(s.w));
     ZKT_MUST(zkt_actor_acquired(&reader));
-    ZKT_ASKS("get, multi"); /* its new node's watch, later */
+    ZKT_ASKS("get, multi"); /* the get sets the watch on the new node, later */
     ZKT_MUST(zkt_actor_end(&reader));
     ZKT_MUST(zkr_mutex_release(s.r));
 }
 
 /* --- permits --- */
 
-/* One who waits inside lists once after a release, whatever the number of its permits; those behind do nothing. */
+/*
+ * The first waiter inside the gate lists once after a release, whatever its number of permits. Waiters behind
+ * it do nothing.
+ */
 ZKT_CASE(a_release_costs_one_list_of_the_first)
 {
     zkr_client *c[3];
@@ -446,16 +469,16 @@ ZKT_CASE(a_release_costs_one_list_of_the_first)
     zkr_ticket *one = take(s[0], 1), *two = take(s[0], 2);
     zkr_ticket *many = queue_for(s[1], 3, NULL), *last = queue_for(s[2], 1, NULL);
     ZKT_EVENTUALLY(zkt_watches() >= 8,
-                   PATIENCE_MS); /* their own, one ahead, and the leases */
+                   PATIENCE_MS); /* their own nodes, one node ahead, and the leases */
     zkt_sleep_ms(SOON_MS);
     zkt_door_focus(c[1]);
     end(one);
     ZKT_ASKS("children");
     ZKT_EVENTUALLY(zkt_all_answered(c[1]),
-                   PATIENCE_MS); /* else it may see both releases */
+                   PATIENCE_MS); /* otherwise one list may show both releases */
     end(two);
     ZKT_MUST(zkr_ticket_wait(many, PATIENCE_MS));
-    ZKT_ASKS("delete, 2 children"); /* it leaves the gate */
+    ZKT_ASKS("delete, 2 children"); /* the delete leaves the gate */
     zkt_door_focus(c[2]);
     ZKT_ASKED("");
     end(many);

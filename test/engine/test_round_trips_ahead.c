@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hand-over costs who looks ahead, and what it costs to look: counted at the door. */
+/* The cost of a hand-over to a waiter that looks ahead, and the cost of looking ahead: counted at the door. */
 #include "actor.h"
 #include "fixture.h"
 #include "fourlw.h"
@@ -9,7 +9,10 @@
 
 enum { SESSION_MS = 30000, DEEPEST = 100, PATIENCE_MS = 20000 };
 
-/* Only short sessions have lease probes: on a busy machine one of them would be counted with a hand-over. */
+/*
+ * Open a client. Only short sessions have lease probes, because on a busy machine a probe could be counted
+ * with a hand-over.
+ */
 static zkr_client *client(int64_t session_ms, int64_t look_ahead)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -19,7 +22,7 @@ static zkr_client *client(int64_t session_ms, int64_t look_ahead)
     return zkt_client_with(zkt_servers(), &o);
 }
 
-/* The next event grants: all that it takes has been asked for, and answered. */
+/* Returns whether the next event grants: all necessary requests were sent and answered. */
 static bool is_prepared(zkr_client *c)
 {
     bool is = false;
@@ -54,7 +57,7 @@ static void line_up(struct line *l, int depth, int64_t session_ms, int64_t look_
     }
 }
 
-/* The holder lets go; what the next one asks for until it holds. */
+/* Let the holder release. Returns the number of requests that the next contender sends until it holds. */
 static int pass(struct line *l, int to)
 {
     zkt_door_focus(l->clients[to]);
@@ -70,7 +73,7 @@ static void disperse(struct line *l)
     }
 }
 
-/* At any depth one event is enough: each is the first behind the holder in its turn. */
+/* One event is sufficient at any depth, because each contender becomes the first one behind the holder. */
 ZKT_CASE(a_hand_over_asks_for_nothing)
 {
     static struct line l;
@@ -82,11 +85,11 @@ ZKT_CASE(a_hand_over_asks_for_nothing)
     disperse(&l);
 }
 
-/* Nor after a wait so long that the lease would be over without probes. */
+/* The same after a wait so long that the lease would be over without probes. */
 ZKT_CASE(after_a_long_wait_it_asks_for_nothing_either)
 {
     enum { SHORT_MS = 2000, TIMES = 3 };
-    int least = INT32_MAX; /* a probe of the wait may fall in between */
+    int least = INT32_MAX; /* a probe of the wait may be counted, too */
     for (int i = 0; i < TIMES && least > 0; i++) {
         static struct line l;
         line_up(&l, 2, SHORT_MS, 1);
@@ -101,7 +104,10 @@ ZKT_CASE(after_a_long_wait_it_asks_for_nothing_either)
     assert_int_equal(least, 0);
 }
 
-/* The third of three: its own watch and two more; the fourth lists once, in the background. Nobody else does. */
+/*
+ * The third of three sets the watch on its own node and two more. The fourth lists once, in the background.
+ * Nobody else lists.
+ */
 ZKT_CASE(to_look_ahead_costs_two_watches_and_a_list)
 {
     static struct line l;
@@ -112,7 +118,7 @@ ZKT_CASE(to_look_ahead_costs_two_watches_and_a_list)
     zkt_door_focus(c);
     zkt_actor_start(&last, m, ZKR_FOREVER, NULL);
     ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 3,
-                PATIENCE_MS); /* its own after a while */
+                PATIENCE_MS); /* the watch on its own node comes after a while */
     assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 1);
     ZKT_EVENTUALLY(is_prepared(l.clients[1]), PATIENCE_MS);
     (void)pass(&l, 1);
@@ -131,7 +137,7 @@ ZKT_CASE(to_look_ahead_costs_two_watches_and_a_list)
     disperse(&l);
 }
 
-/* Turned off, it is as it was: a list behind the event, and no write while it waits. */
+/* With the option off, a list follows the event, and a waiter sends no write. */
 ZKT_CASE(without_it_the_event_is_followed_by_a_list)
 {
     static struct line l;
@@ -145,10 +151,10 @@ ZKT_CASE(without_it_the_event_is_followed_by_a_list)
 }
 
 enum { RING = 4, CYCLES = 30 };
-/* What a busy machine and the end may add. */
+/* Requests that a busy machine and the end may add. */
 enum { MORE = CYCLES / 2 };
 
-/* Between one client and its server, events included. */
+/* Numbers of packets between a client and its server, including events. */
 struct packets {
     int64_t to, from;
 };
@@ -161,8 +167,8 @@ static struct packets packets(zkr_client *c)
 }
 
 /*
- * Clients that leave a queue, and enter again at once, one after the other. The requests of one are counted. Returns its
- * packets.
+ * Let clients leave a queue and join it again at once, one after the other. The requests of one client are counted.
+ * Returns its packets.
  */
 static struct packets go_round(int64_t look_ahead)
 {
@@ -205,7 +211,7 @@ static struct packets go_round(int64_t look_ahead)
                             .from = after.from - before.from};
 }
 
-/* A cycle is a delete, a create, three gets with a watch and two lists: one to join, one to look ahead. */
+/* A cycle costs a delete, a create, three gets with a watch, and two lists: one to join, and one to look ahead. */
 ZKT_CASE(a_queue_that_goes_round_lists_twice_a_cycle)
 {
     struct packets cost = go_round(1);
@@ -217,18 +223,18 @@ ZKT_CASE(a_queue_that_goes_round_lists_twice_a_cycle)
 }
 
 /*
- * Without looking ahead: a delete, a create, a list, a get of the node ahead, and one event. The list shows that our own
- * node is ours. The node is not watched, so its delete brings no event.
+ * Without looking ahead, a cycle costs a delete, a create, a list, a get of the node ahead, and one event. The list
+ * proves that our own node is ours. The node is not watched, so its delete causes no event.
  */
 ZKT_CASE(an_acquisition_in_a_crowd_costs_a_request_less_than_curators)
 {
     struct packets cost = go_round(-1);
-    /* If a busy machine sends the next create late, the list of the holder misses it, and a list follows its own create. */
+    /* If a busy machine sends the next create late, the holder's list misses it, and a list follows its own create. */
     int64_t lists = zkt_door_count(ZKR__OP_CHILDREN);
     ZKT_IN_RANGE(lists, CYCLES, 2 * CYCLES + 1);
     int64_t least = 3 * CYCLES + lists;
     ZKT_IN_RANGE(cost.to, least, least + CYCLES + MORE);
-    /* A node that waits for long is watched, which is a request, an answer and an event. */
+    /* A node that waits for long is watched, which costs a request, an answer and an event. */
     int64_t watched = cost.to - least;
     ZKT_IN_RANGE(cost.from, least + CYCLES, least + CYCLES + 2 * watched + 3);
 }

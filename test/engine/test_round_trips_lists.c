@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists: shared by those who need one, and spared by numbers that say who is there. Counted at the door. */
+/* Lists: shared by claims that need one, and avoided when sequence numbers show who is there. Counted at the door. */
 #include <stdio.h>
 
 #include "actor.h"
@@ -17,7 +17,7 @@ static void cycle(zkr_mutex *m, zkr_client *c)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
-/* A mutex of a client that knows who is there. */
+/* Returns a mutex of a client that knows the contenders. */
 static zkr_mutex *known(zkr_client *c)
 {
     zkr_mutex *m = zkt_mutex(c);
@@ -37,7 +37,10 @@ static int lists(void)
     return zkt_door_count(ZKR__OP_CHILDREN);
 }
 
-/* One list for the first of them, and one for all the others. The node of a holder proves to the client that the path exists. */
+/*
+ * The first thread gets one list, and all others share another one. The node of a holder proves to the client that the
+ * path exists.
+ */
 ZKT_CASE(threads_that_join_together_need_two_lists)
 {
     enum { THREADS = 8 };
@@ -46,7 +49,7 @@ ZKT_CASE(threads_that_join_together_need_two_lists)
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    zkt_proxy_freeze(p, ZKT_TO_SERVER); /* so that they do come together */
+    zkt_proxy_freeze(p, ZKT_TO_SERVER); /* so that they really come together */
     zkt_door_focus(c);
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
@@ -72,7 +75,7 @@ static bool waits_for_the_next_list(zkr_client *c)
     return waits;
 }
 
-/* Who leaves before its list is sent needs none. */
+/* A claim that leaves before its list is sent does not need it. */
 ZKT_CASE(who_leaves_asks_for_no_list)
 {
     zkr_ticket *first, *waits;
@@ -88,7 +91,7 @@ ZKT_CASE(who_leaves_asks_for_no_list)
     zkt_proxy_freeze(p, ZKT_TO_SERVER);
     ZKT_MUST(zkr_mutex_request(writer, ZKR_FOREVER, NULL, NULL, &first));
     ZKT_BECOMES(lists(), 1, PATIENCE_MS);
-    /* The one that waits wants a list now, the next one. */
+    /* The waiter now needs a list, which will be the next one. */
     ZKT_MUST(zkr_mutex_release(ahead));
     ZKT_EVENTUALLY(waits_for_the_next_list(c), PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(waits));
@@ -100,7 +103,7 @@ ZKT_CASE(who_leaves_asks_for_no_list)
     ZKT_MUST(zkr_ticket_destroy(waits));
 }
 
-/* The same crowd on a lock that the client knows: it is told where it stands by its numbers. */
+/* The same crowd on a lock that the client knows: the sequence numbers give the places. */
 ZKT_CASE(threads_that_come_again_need_none)
 {
     enum { THREADS = 8 };
@@ -123,7 +126,7 @@ ZKT_CASE(threads_that_come_again_need_none)
     ZKT_IN_RANGE(zkt_door_total(), 2 * THREADS, 3 * THREADS);
 }
 
-/* However many come at once through several sessions, each session asks for a few lists. */
+/* However many contenders come at once through several sessions, each session sends a few lists. */
 ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
 {
     enum { SESSIONS = 10, EACH = 60, FEW = 4 };
@@ -136,14 +139,14 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
         mutexes[i] = zkt_mutex(clients[i]);
     }
     for (int counted = 0; counted < SESSIONS; counted += SESSIONS - 1) {
-        for (int i = 0; i < SESSIONS; i++) { /* the path exists */
+        for (int i = 0; i < SESSIONS; i++) { /* makes the path exist */
             ZKT_MUST(
                 zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL, &tickets[i][0]));
             ZKT_EVENTUALLY(zkt_all_answered(clients[i]), PATIENCE_MS);
         }
         zkt_door_focus(clients[counted]);
-        zkt_proxy_freeze(p,
-                         ZKT_TO_CLIENT); /* all others come before the first answer */
+        /* All the others come before the first answer. */
+        zkt_proxy_freeze(p, ZKT_TO_CLIENT);
         for (int k = 1; k < EACH; k++) {
             for (int i = 0; i < SESSIONS; i++) {
                 ZKT_MUST(zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL,
@@ -168,7 +171,7 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
     }
 }
 
-/* A stranger in between makes the number skip: one list more, and a round trip, once. */
+/* A foreign contender in between makes the sequence number skip, which costs one more list and round trip, once. */
 ZKT_CASE(a_stranger_in_between_costs_a_list)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -181,7 +184,8 @@ ZKT_CASE(a_stranger_in_between_costs_a_list)
     ZKT_MUST(zkr_mutex_release(theirs));
     ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    for (int i = 0; i < 2; i++) { /* sent along with the create, until nobody comes */
+    /* Sent along with the create, until nobody else comes. */
+    for (int i = 0; i < 2; i++) {
         cycle(m, c);
     }
     assert_int_equal(lists(), 3);
@@ -189,7 +193,10 @@ ZKT_CASE(a_stranger_in_between_costs_a_list)
     assert_int_equal(lists(), 3);
 }
 
-/* A directory made again counts from 0, and may give the number that was next: the watch on it tells. */
+/*
+ * A directory that was created again counts from 0, and may assign the expected number. The watch on the directory
+ * shows the difference.
+ */
 ZKT_CASE(a_directory_made_again_is_another_one)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -207,7 +214,7 @@ ZKT_CASE(a_directory_made_again_is_another_one)
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
 }
 
-/* What was known ends with the session, and the watch on the directory with it. */
+/* The client's knowledge ends with the session, and so does the watch on the directory. */
 ZKT_CASE(a_new_session_knows_nothing)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -224,7 +231,7 @@ ZKT_CASE(a_new_session_knows_nothing)
     assert_int_equal(lists(), 2);
 }
 
-/* A change of its data uses the watch up: it is set again, and meanwhile there are lists. */
+/* A change of the directory's data triggers the watch. The watch is set again, and until then, the client lists. */
 ZKT_CASE(a_directory_that_changes_is_watched_again)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -245,7 +252,7 @@ ZKT_CASE(a_directory_that_changes_is_watched_again)
 
 enum { QUEUE = 4 };
 
-/* Clients, each by a proxy; they have locked before, and now they hold and wait in their order. */
+/* Clients behind one proxy each, which have locked before. Now they hold and wait in their order. */
 struct queue {
     zkt_proxy *p[QUEUE];
     zkr_client *c[QUEUE];
@@ -268,7 +275,8 @@ static void begin_queue(struct queue *q)
         q->p[i] = zkt_proxy_start(zkt_servers());
         zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
         o.session_timeout_ms = SESSION_MS;
-        o.look_ahead = -1; /* the list of a look ahead has not who comes behind it */
+        /* The list of a look ahead lacks the contenders behind the claim. */
+        o.look_ahead = -1;
         q->c[i] = zkt_client_with(zkt_proxy_host(q->p[i]), &o);
         q->m[i] = known(q->c[i]);
     }
@@ -279,7 +287,7 @@ static void begin_queue(struct queue *q)
     }
 }
 
-/* Who is first lets go; its client has come again before. */
+/* Let the first contender release. Its client has requested again before that. */
 static void turn(struct queue *q, int first, int next)
 {
     zkr_ticket *again = line_up(q, first);
@@ -288,7 +296,7 @@ static void turn(struct queue *q, int first, int next)
     ZKT_MUST(zkr_ticket_wait(q->t[next], PATIENCE_MS));
 }
 
-/* Until nobody new has come twice. */
+/* Make several turns, after which the list shows no newcomers. */
 static void turn_on(struct queue *q, int turns)
 {
     for (int i = 0; i < turns; i++) {
@@ -312,7 +320,7 @@ static void end_queue(struct queue *q)
     }
 }
 
-/* The third one lets go and asks again at once: before its delete is answered. */
+/* Let the third contender release and request again at once, before its delete is answered. */
 static void come_again(struct queue *q)
 {
     zkt_proxy_freeze(q->p[2], ZKT_TO_CLIENT);
@@ -320,12 +328,15 @@ static void come_again(struct queue *q)
     ZKT_MUST(zkr_mutex_request(q->m[2], ZKR_FOREVER, NULL, NULL, &q->t[2]));
     zkt_proxy_thaw(q->p[2], ZKT_TO_CLIENT);
     ZKT_BECOMES(zkt_waiting(q->c[2]), 1, PATIENCE_MS);
-    /* Of the last; and of its own, if that takes long. */
+    /* Watches the last node, and its own node if that takes long. */
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) >= 1, PATIENCE_MS);
     assert_int_equal(lists(), 1);
 }
 
-/* The list that grants shows who waits behind: who lets go and comes again at once stands behind these. */
+/*
+ * The list that grants shows the waiters behind the holder. A holder that releases and requests again at once queues
+ * behind them.
+ */
 ZKT_CASE(who_comes_again_at_once_needs_no_list_to_join)
 {
     struct queue q;
@@ -336,7 +347,7 @@ ZKT_CASE(who_comes_again_at_once_needs_no_list_to_join)
     assert_int_equal(lists(), 1);
     come_again(&q);
     zkt_door_focus(q.c[2]);
-    for (int i = 3; i < 3 + QUEUE - 1; i++) { /* and it waits for all of these */
+    for (int i = 3; i < 3 + QUEUE - 1; i++) { /* it waits for all of these */
         assert_int_equal(zkr_ticket_state(q.t[2]), ZKR_TICKET_WAITING);
         ZKT_MUST(zkr_ticket_wait(q.t[i % QUEUE], PATIENCE_MS));
         leave_at(&q, i % QUEUE);
@@ -346,7 +357,7 @@ ZKT_CASE(who_comes_again_at_once_needs_no_list_to_join)
     end_queue(&q);
 }
 
-/* One who came in between is not known by its name: the list is asked for after all. */
+/* The name of a contender that joined in between is unknown, so the claim lists after all. */
 ZKT_CASE(a_newcomer_in_between_costs_a_list)
 {
     struct queue q;
@@ -365,7 +376,7 @@ ZKT_CASE(a_newcomer_in_between_costs_a_list)
     end_queue(&q);
 }
 
-/* Those who waited may have gone since: neither does a try fail by them, nor does a wait go on. */
+/* The known waiters may have left since. Then a try does not fail because of them, and a wait does not continue. */
 ZKT_CASE(who_is_known_may_be_gone)
 {
     static const int64_t timeouts[] = {0, PATIENCE_MS};
@@ -387,7 +398,7 @@ ZKT_CASE(who_is_known_may_be_gone)
     }
 }
 
-/* The same when the one of ours leaves behind which the try would have stood. */
+/* The same if the claim of this client leaves that would have been directly ahead of the try. */
 ZKT_CASE(a_try_fails_by_nobody_who_may_be_gone)
 {
     struct queue q;
@@ -400,8 +411,8 @@ ZKT_CASE(a_try_fails_by_nobody_who_may_be_gone)
         ZKT_MUST(zkr_ticket_wait(q.t[(i + 1) % QUEUE], PATIENCE_MS));
     }
     zkt_door_focus(q.c[2]);
-    zkt_proxy_freeze(q.p[2],
-                     ZKT_TO_CLIENT); /* it does not hear that the last has gone */
+    /* So that it does not learn that the last one has left. */
+    zkt_proxy_freeze(q.p[2], ZKT_TO_CLIENT);
     leave_at(&q, 1);
     ZKT_MUST(zkr_client_flush(q.c[1], PATIENCE_MS));
     zkt_actor_start(&a, q.m[2], 0, NULL);
@@ -421,7 +432,10 @@ static bool count_allocation(void)
     return true;
 }
 
-/* What a hold takes: the claim, its entry in a table, and three for the thread that holds. Requests take none. */
+/*
+ * A hold allocates the claim, its entry in a table, and three objects for the holding thread. Requests
+ * allocate nothing.
+ */
 ZKT_CASE(requests_take_no_memory_once_there_have_been_some)
 {
     enum { CYCLES = 100, PER_HOLD = 5 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What options of mutexes cost, counted at the door: a watched node, a wish, a kept node; and that a hold says since when. */
+/*
+ * The cost of options of mutexes, counted at the door: watched nodes, revocation requests, kept nodes; and the cost of
+ * writing the time of the grant.
+ */
 #include <string.h>
 
 #include "actor.h"
@@ -13,7 +16,7 @@ static void cycle(zkr_mutex *m)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* A mutex that has its parents, and the watch that stays on the directory. */
+/* Returns a mutex whose parents exist, with the lasting watch on the directory. */
 static zkr_mutex *warm(zkr_client *c, const zkr_mutex_options *o)
 {
     zkr_mutex *m = zkt_mutex_with(c, o);
@@ -26,7 +29,7 @@ static zkr_mutex *warm(zkr_client *c, const zkr_mutex_options *o)
 
 /* --- watch_node, on_revoke --- */
 
-/* With watch_node a hold is watched from the start, by one request more. */
+/* With watch_node, a hold is watched from the start, for one more request. */
 ZKT_CASE(a_hold_can_be_watched_from_the_start)
 {
     enum { TRIES = 5, LATER_MS = 100 };
@@ -54,7 +57,10 @@ static void nobody_asks(zkr_mutex *m, void *ctx)
     (void)ctx;
 }
 
-/* To be revocable costs what watch_node costs; to ask, a list, a look and a write; to be asked, two gets and a write. */
+/*
+ * Being revocable costs as much as watch_node. A request costs a list, a read and a write, and receiving it costs two
+ * gets and a write.
+ */
 ZKT_CASE(a_wish_costs_three_round_trips)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -76,7 +82,7 @@ ZKT_CASE(a_wish_costs_three_round_trips)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* --- a hold says since when: that costs a list --- */
+/* --- writing the time of the grant costs a list --- */
 
 static bool is_noted(zkr_mutex *m)
 {
@@ -86,7 +92,10 @@ static bool is_noted(zkr_mutex *m)
     return strstr(data, "\nheld_since_ms=") != NULL;
 }
 
-/* A hold that records since when it holds sends as many writes as one with data of its own, which does not. */
+/*
+ * A hold that records the time of its grant sends as many writes as a hold with the application's own data, which does
+ * not record it.
+ */
 ZKT_CASE(a_lasting_hold_costs_one_list)
 {
     for (int mine = 0; mine < 2; mine++) {
@@ -101,20 +110,20 @@ ZKT_CASE(a_lasting_hold_costs_one_list)
         ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
         int checks = zkt_door_count(ZKR__OP_CHECK);
         assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 1);
-        /* A thread that is late writes since when behind the watch, and sets the watch once more. */
+        /* A late thread writes the time after the watch was set, and sets the watch again. */
         int gets = zkt_door_count(ZKR__OP_GET);
         ZKT_IN_RANGE(gets, 1, mine ? 1 : 2);
-        /* Who stands behind the node is asked once before it is written to. */
+        /* The contenders behind the node are listed once before the node is written. */
         int lists = zkt_door_count(ZKR__OP_CHILDREN);
         assert_int_equal(lists, mine ? 0 : 1);
         ZKT_IN_RANGE(zkt_door_total() - checks - gets - lists, 1,
-                     2); /* a check may just be out */
+                     2); /* a check may be on its way */
         assert_int_equal(is_noted(m), !mine);
         ZKT_MUST(zkr_mutex_release(m));
     }
 }
 
-/* The one behind looks at the node ahead once more, and waits on. */
+/* The waiter behind reads the node ahead once more, and goes on waiting. */
 ZKT_CASE(the_one_behind_asks_once_more)
 {
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
@@ -125,7 +134,7 @@ ZKT_CASE(the_one_behind_asks_once_more)
     zkt_door_focus(d);
     zkt_actor_start(&actor, behind, ZKR_FOREVER, NULL);
     ZKT_EVENTUALLY(is_noted(m), PATIENCE_MS);
-    ZKT_ASKS("create, children, 3 get"); /* the one ahead twice */
+    ZKT_ASKS("create, children, 3 get"); /* two gets of the node ahead */
     assert_int_equal(atomic_load(&actor.acquired), ZKT_NOT_YET);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkt_actor_acquired(&actor));
@@ -133,9 +142,9 @@ ZKT_CASE(the_one_behind_asks_once_more)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* --- a lock that stays with its client --- */
+/* --- a kept lock --- */
 
-/* One that keeps its node for an hour, has done so, and has its watch; and another's. */
+/* A mutex that keeps its node for an hour, has kept it, and has its watch; and a mutex of another client. */
 struct kept {
     zkr_client *c, *other;
     zkr_mutex *m, *theirs;
@@ -152,14 +161,14 @@ static struct kept keep(void)
     zkt_door_focus(k.c);
     cycle(k.m);
     ZKT_EVENTUALLY(zkt_all_answered(k.c), PATIENCE_MS);
-    /* The first release lists, and reads its node, with a watch each. */
+    /* The first release sends a list and a read of the node, each with a watch. */
     ZKT_ASKED("create, children, get");
     assert_int_equal(zkt_nodes(), 1);
     zkt_door_focus(k.c);
     return k;
 }
 
-/* From then on nothing is asked. */
+/* Further cycles send no requests. */
 ZKT_CASE(the_second_cycle_asks_for_nothing)
 {
     struct kept k = keep();
@@ -171,7 +180,10 @@ ZKT_CASE(the_second_cycle_asks_for_nothing)
     ZKT_ASKED("delete");
 }
 
-/* Idle: one delete, and the other holds. Where others were a moment ago it is as without. */
+/*
+ * An unused node costs one delete, and then the other client holds. If others contended a moment ago, the cost is the
+ * same as without the option.
+ */
 ZKT_CASE(news_costs_a_delete)
 {
     struct kept k = keep();
@@ -188,7 +200,7 @@ ZKT_CASE(news_costs_a_delete)
     ZKT_IN_RANGE(zkt_door_total(), 2, 3);
 }
 
-/* In use: nothing, and a delete at the release. */
+/* A node in use costs nothing, and a delete at the release. */
 ZKT_CASE(news_in_use_costs_a_delete_at_the_release)
 {
     struct zkt_actor actor;
@@ -202,7 +214,10 @@ ZKT_CASE(news_in_use_costs_a_delete_at_the_release)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* Threads that wait stand in line without nodes, and hold by that of the first; a try does not stand there. */
+/*
+ * Waiting threads queue in the client without nodes, and hold through the node of the first. A try does not
+ * queue there.
+ */
 ZKT_CASE(threads_pass_it_on_for_nothing)
 {
     enum { THREADS = 8, AT_ONCE_MS = 1500 }; /* long before the time limit of a try */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of the sequence numbers, on a real server whose count we have set: it takes 2^31
- * creates to get there otherwise. The count is the parent's cversion in the snapshot file.
+ * The end of the sequence numbers, on a real server with a changed count, because it would take 2^31 creates to reach
+ * the end. The count is the parent's cversion in the snapshot file.
  */
 #include <dirent.h>
 #include <stdatomic.h>
@@ -80,7 +80,7 @@ static uint64_t get_number(const unsigned char *at, int size)
     return value;
 }
 
-/* Seals stand in the stream: the Adler-32 of all before, as a long, and the string "/". */
+/* Update the seals in the stream. A seal is the Adler-32 of everything before it, as a long, and the string "/". */
 static int each_seal(struct file *f, const struct file *sealed)
 {
     static const unsigned char slash[] = {0, 0, 0, 1, '/'};
@@ -101,7 +101,10 @@ static int each_seal(struct file *f, const struct file *sealed)
     return seals;
 }
 
-/* A node: path, data, ACL number, czxid, mzxid, ctime, mtime, version, cversion, ... */
+/*
+ * Set the cversion of a node, which consists of: path, data, ACL number, czxid, mzxid, ctime, mtime, version,
+ * cversion, ...
+ */
 static void set_cversion(struct file *f, const char *path, uint32_t cversion)
 {
     size_t len = strlen(path);
@@ -118,7 +121,7 @@ static void set_cversion(struct file *f, const char *path, uint32_t cversion)
     fail_msg("%s is not in the snapshot", path);
 }
 
-/* A server with these paths, made by @make, where the next child of each gets this number. */
+/* Start a server with these paths, which @make creates. The next child of each path gets the number @next. */
 static zkt_server *server_with_counts(void (*make)(const char *hosts),
                                       const char *const *paths,
                                       size_t count,
@@ -126,7 +129,7 @@ static zkt_server *server_with_counts(void (*make)(const char *hosts),
 {
     zkt_server *s = zkt_server_start(NULL);
     make(zkt_server_host(s));
-    zkt_server_restart(s, false); /* writes a snapshot as it starts */
+    zkt_server_restart(s, false); /* a starting server writes a snapshot */
     zkt_server_kill(s);
     struct file f;
     find_newest(zkt_server_dir(s), &f);
@@ -149,7 +152,7 @@ static void make_path(const char *hosts)
     assert_int_equal(zkt_create_path(hosts, zkt_path()), ZKT_OK);
 }
 
-/* A server on which the next child of the test's path gets this number. */
+/* Start a server on which the next child of the test's path gets this number. */
 static zkt_server *server_with_count(uint32_t next)
 {
     return server_with_counts(make_path, (const char *const[]){zkt_path()}, 1, next);
@@ -201,7 +204,7 @@ static int64_t acquire_and_read_token(zkr_mutex *m)
     return token;
 }
 
-/* A server whose data are put back gives lower tokens: one warning, and none while they grow. */
+/* A server whose data were restored gives lower tokens: one warning, and none while tokens rise. */
 ZKT_CASE(a_lower_token_is_said)
 {
     zkt_server *s = zkt_server_start(NULL);
@@ -234,7 +237,7 @@ static int64_t acquire_and_read_sequence(zkr_mutex *m)
     return strtoll(strrchr(node, '-') + 1, NULL, 10);
 }
 
-/* From 2^30 on: one warning, and a path that is left empty starts again. */
+/* From 2^30 on, there is one warning, and an empty path restarts its sequence numbers. */
 ZKT_CASE(a_high_count_starts_again_when_the_path_is_empty)
 {
     const int64_t high = INT64_C(1) << 30;
@@ -254,7 +257,7 @@ ZKT_CASE(a_high_count_starts_again_when_the_path_is_empty)
     ZKT_BECOMES(atomic_load(&warnings), 1, PATIENCE_MS);
 }
 
-/* --- whose path it is --- */
+/* --- the creator of the path --- */
 
 static const zkr_client_options with_credentials = {.size = sizeof(zkr_client_options),
                                                     .auth_scheme = "digest",
@@ -262,7 +265,7 @@ static const zkr_client_options with_credentials = {.size = sizeof(zkr_client_op
                                                     .auth_cert_len = 11,
                                                     .acl = &ZOO_CREATOR_ALL_ACL};
 
-/* Without ADMIN nobody sees all of an ACL. */
+/* Without ADMIN, nobody sees the complete ACL. */
 static struct ACL no_admin[] = {
     {ZKT_ALL & ~ZKT_ADMIN, {(char *)(uintptr_t) "auth", (char *)(uintptr_t) ""}}};
 static const struct ACL_vector no_admin_acl = {1, no_admin};
@@ -288,7 +291,7 @@ static const char *owned_path(size_t i)
     return zkt_child(owned[i].name);
 }
 
-/* Clients make the last paths, and an administrator the others. */
+/* Let clients create the last paths, and an administrator the others. */
 static void make_owned(const char *hosts)
 {
     for (size_t i = 0; i < PATHS; i++) {
@@ -307,8 +310,8 @@ static void make_owned(const char *hosts)
 }
 
 /*
- * A path with a high count is deleted only if it is as this client would make it. Any other path stays, as whoever made it
- * may rely on its data or its ACL, and one line in the log says so.
+ * A path with a high count is deleted only if it is as this client would create it. Any other path remains, because its
+ * creator may rely on its data or its ACL, and one line in the log reports that.
  */
 ZKT_CASE(with_a_high_count_only_a_path_like_ours_is_deleted)
 {
@@ -343,7 +346,7 @@ static enum zkr__look_ahead look_of(zkr_client *c)
     return look;
 }
 
-/* Numbers may begin anew while somebody waits: whoever has a high one lists behind the event, whatever it has seen. */
+/* Numbers may restart while somebody waits. A claim with a high number lists after the event, whatever it has seen. */
 ZKT_CASE(with_a_high_count_nobody_looks_ahead)
 {
     enum { COUNT = 3 };
@@ -366,8 +369,10 @@ ZKT_CASE(with_a_high_count_nobody_looks_ahead)
     }
 }
 
-/* At the limit numbers repeat: refused, with the remedy, while the holder is safe; and the
- * remedy happens by itself when the path empties. */
+/*
+ * At the limit, numbers repeat. An acquire is refused with the remedy in the message, and the holder is safe. The
+ * remedy takes effect automatically when the path becomes empty.
+ */
 ZKT_CASE(at_the_limit_a_claim_is_refused)
 {
     zkt_server *s = server_with_count(2147483646);
@@ -389,7 +394,7 @@ ZKT_CASE(at_the_limit_a_claim_is_refused)
     ZKT_MUST(zkr_mutex_release(theirs));
 }
 
-/* A candidate at the limit is told so, and may start again when the path has been empty. */
+/* A candidate at the limit fails, and can start again after the path was empty. */
 ZKT_CASE(at_the_limit_a_candidacy_ends)
 {
     zkt_server *s = server_with_count(2147483646);

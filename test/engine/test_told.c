@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the application is told of a hold, and why: on the fake, in virtual time. */
+/* What the application learns about a hold, and why: on the fake, in virtual time. */
 #include <string.h>
 
 #include "keep.h"
@@ -42,7 +42,7 @@ static int ask_valid(zkr_ticket *t)
     return (int)zkr_ticket_valid_for_ms(t);
 }
 
-/* Whatever is called first, before a thread of the library runs, it knows of the loss. */
+/* Any function that is called first, before a thread of the library runs, reports the loss. */
 ZKT_UNIT_CASE(every_function_knows_of_the_end)
 {
     static const struct {
@@ -75,7 +75,7 @@ ZKT_UNIT_CASE(every_function_knows_of_the_end)
     }
 }
 
-/* Whichever function finds first that the time is over, the error names the path that another contender holds. */
+/* Whichever function notices the timeout first, the error names the path that another contender holds. */
 ZKT_UNIT_CASE(a_late_multi_lock_names_the_held_path)
 {
     static const char *const paths[] = {"/first", "/second", "/third"};
@@ -105,7 +105,10 @@ static void note_state(zkr_ticket *t, int state, void *ctx)
     *(int *)ctx = state;
 }
 
-/* Behind holds of the same client, which keeps the node: tickets stand in line without nodes of their own. */
+/*
+ * Tickets wait behind holds of the same client, which keeps the node. They queue in the client, without nodes
+ * of their own.
+ */
 ZKT_UNIT_CASE(a_ticket_in_the_line_of_its_client_is_queued)
 {
     int told[2] = {0};
@@ -137,7 +140,7 @@ ZKT_UNIT_CASE(a_ticket_in_the_line_of_its_client_is_queued)
     }
 }
 
-/* The same when the line forms at the connection. */
+/* The same if the queue forms when the client connects. */
 ZKT_UNIT_CASE(a_ticket_that_lines_up_late_is_queued)
 {
     int told[2] = {0};
@@ -165,7 +168,7 @@ ZKT_UNIT_CASE(a_ticket_that_lines_up_late_is_queued)
 
 /* --- the cause --- */
 
-/* A stop of the process explains a loss for one session timeout, and no later one. */
+/* A stop of the process explains a loss for one session timeout, and not later. */
 ZKT_UNIT_CASE(a_stop_of_long_ago_is_not_blamed)
 {
     static const struct {
@@ -201,7 +204,10 @@ static void stop_at_a_probe(struct zkr__op *op)
     }
 }
 
-/* A loss after a stop. @in_a_turn: of the service; else while it is wanted, but does not run yet. */
+/*
+ * Returns a loss after a stop. With @in_a_turn, the stop is during a run of the service. Otherwise it is after a call
+ * has requested a run, and before that run.
+ */
 static zkr_lost lost_after_a_stop(bool in_a_turn)
 {
     zkr_lost lost;
@@ -225,7 +231,7 @@ static zkr_lost lost_after_a_stop(bool in_a_turn)
     return lost;
 }
 
-/* A process may stop at any moment: also in a turn of the service, and before the turn that a call has asked for. */
+/* A process may stop at any moment, also during a run of the service, and before a run that a call has requested. */
 ZKT_UNIT_CASE(a_stop_at_any_moment_is_seen)
 {
     ZKT_IN_RANGE(lost_after_a_stop(true).stopped_ms, ZKF_SESSION_MS / 4,
@@ -244,7 +250,7 @@ static void make_count(struct zkr__op *op)
     }
 }
 
-/* It is made after a read has found none, and before the watch on its absence is set. */
+/* The count is created after a read has found none, and before the watch on its absence is set. */
 ZKT_UNIT_CASE(a_count_made_in_between_counts)
 {
     zkr_client *c = open_client(NULL);
@@ -283,7 +289,7 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
     terms->held_ms = lost->held_ms;
 }
 
-/* Its lease ends, and begins anew. */
+/* Let the lease of the latch end and begin again. */
 static void interrupt(zkr_client *c, zkr_leader_latch *l)
 {
     int64_t token = 0;
@@ -303,7 +309,10 @@ static void interrupt(zkr_client *c, zkr_leader_latch *l)
     assert_true(zkr_leader_latch_term_valid_for_ms(l, token) > 0);
 }
 
-/* A lease that ended, and began anew before the callbacks could run: the leader was not sure in between, and is told. */
+/*
+ * The lease ended and began again before the callbacks could run. The leader was not sure in between, so its callbacks
+ * report the gap.
+ */
 ZKT_UNIT_CASE(a_gap_in_a_term_is_told)
 {
     enum { LONG = 60 * SECOND };
@@ -326,6 +335,6 @@ ZKT_UNIT_CASE(a_gap_in_a_term_is_told)
     zkf_pass(c, LONG);
     interrupt(c, l);
     assert_int_equal(terms.losses, 2);
-    /* What was seen of this loss, and not of the first. */
+    /* Describes this loss, and not the first one. */
     assert_true(terms.held_ms >= LONG);
 }

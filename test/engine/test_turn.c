@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list that shows that it is our turn, and whose node has our name by then: on the fake, in virtual time. */
+/*
+ * The list that shows that a claim is first, and the owner of the claim's node by then: on the fake, in virtual time.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static zkr_client *client_that_lists(void)
     return open_client(&o);
 }
 
-/* A waiter behind two strangers, of whom the first is gone. */
+/* Returns a waiter behind two foreign contenders, of which the first is deleted. */
 static zkr_ticket *wait_behind_two(zkr_client *c)
 {
     zkr_mutex *m = mutex_at(c, "/lock", NULL);
@@ -62,7 +64,7 @@ static void with_one_who_left(void)
     assert_true(zkf_stranger_delete("/lock/x-lock-0000000003"));
 }
 
-/* The list itself proves the owner if it has each node that was created after ours. */
+/* The list itself proves the owner if it contains every node that was created after ours. */
 ZKT_UNIT_CASE(a_full_list_grants_without_a_get)
 {
     static const struct {
@@ -80,7 +82,7 @@ ZKT_UNIT_CASE(a_full_list_grants_without_a_get)
     }
 }
 
-/* A stranger deletes our node, and creates one with its name: that node grants nothing. */
+/* Somebody else deletes our node and creates one with its name. That node grants nothing. */
 ZKT_UNIT_CASE(a_node_created_with_our_name_grants_nothing)
 {
     static void (*const joins[])(void) = {behind_nobody, with_one_behind,
@@ -101,7 +103,7 @@ ZKT_UNIT_CASE(a_node_created_with_our_name_grants_nothing)
     }
 }
 
-/* The same in a directory that was deleted and created again, so that its count fits. */
+/* The same in a directory that was deleted and created again, so that its count is as expected. */
 ZKT_UNIT_CASE(a_new_directory_proves_nothing)
 {
     char path[256];

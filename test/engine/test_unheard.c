@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may not read a node for a moment is not told of what happens to it then, and its watch is spent: on the fake, in
- * virtual time. In the end everybody who waits for it looks.
+ * A client that temporarily lacks permission to read a node gets no event of a change at that time, and its watch is
+ * used up: on the fake, in virtual time. In the end, everybody who waits for the event reads the node.
  */
 #include "on_fake.h"
 
@@ -17,7 +17,7 @@ static void count_looks(struct zkr__op *op)
     asked += op->kind == ZKR__OP_GET || op->kind == ZKR__OP_CHILDREN;
 }
 
-/* A stranger stands first, and a ticket of ours behind it. */
+/* Returns a waiting ticket behind a foreign contender. */
 static zkr_ticket *stand_behind(zkr_client *c)
 {
     assert_true(zkf_stranger_create("/lock", false));
@@ -28,7 +28,7 @@ static zkr_ticket *stand_behind(zkr_client *c)
     return t;
 }
 
-/* The end of the one ahead is not told. Who waits looks for itself, and costs little meanwhile. */
+/* The deletion of the node ahead is not reported. The waiter looks for itself, which costs little. */
 ZKT_UNIT_CASE(a_waiter_looks_in_the_end)
 {
     zkr_client *c = open_client(NULL);
@@ -42,7 +42,7 @@ ZKT_UNIT_CASE(a_waiter_looks_in_the_end)
     zkf_pass_to(c, IN_THE_END, t, ZKR_TICKET_HELD);
 }
 
-/* As long as the one ahead may not be read, it is there. */
+/* While the node ahead cannot be read, it counts as existing. */
 ZKT_UNIT_CASE(one_that_may_not_be_read_is_waited_for)
 {
     zkr_client *c = open_client(NULL);
@@ -53,7 +53,7 @@ ZKT_UNIT_CASE(one_that_may_not_be_read_is_waited_for)
     zkf_pass_to(c, IN_THE_END, t, ZKR_TICKET_HELD);
 }
 
-/* Permits that come free, and a larger maximum. */
+/* Permits that become free, and a larger maximum. */
 ZKT_UNIT_CASE(permits_are_looked_for)
 {
     zkr_semaphore_options o = {.size = sizeof(o), .max_from = "/max"};
@@ -87,7 +87,7 @@ static void count_change(zkr_leader_latch *l, void *ctx)
     ++*(int *)ctx;
 }
 
-/* Who watches the contenders hears of a new one late; and again, after a time in which lists are refused. */
+/* An observer of the contenders learns of a new one late, and again after a time in which lists are refused. */
 ZKT_UNIT_CASE(contenders_are_looked_for)
 {
     int calls = 0;
@@ -117,7 +117,7 @@ static void count_wish(zkr_mutex *m, void *ctx)
     ++*(int *)ctx;
 }
 
-/* Who holds and would let go on request sees that it was asked. */
+/* A holder with on_revoke notices the request. */
 ZKT_UNIT_CASE(a_wish_is_seen_in_the_end)
 {
     int wishes = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many bytes one client watches: on the fake, with a lower limit than that of servers. What has no room fails. */
+/*
+ * The limit for the bytes of one client's watches: on the fake, with a lower limit than with servers. A claim whose
+ * watch does not fit fails.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +24,7 @@ static void limit_to(zkr_client *c, int64_t needed, int64_t spare)
     c->link->watches.most = c->watch_most;
 }
 
-/* Claims and counts of semaphores have given back what they had reserved, and no event is waited for. */
+/* Check that claims and counts of semaphores have returned what they had reserved, and that no event is awaited. */
 static void nothing_is_needed(const zkr_client *c)
 {
     assert_int_equal(c->watch_reserved, 0);
@@ -82,9 +85,9 @@ static void count_gets(struct zkr__op *op)
     gets += op->kind == ZKR__OP_GET;
 }
 
-/* --- what waits --- */
+/* --- waiters --- */
 
-/* Behind a node of another client: it fails, and its node goes. With room it waits. */
+/* A waiter behind a node of another client fails, and its node is deleted. With room for the watch, it waits. */
 ZKT_UNIT_CASE(a_waiter_without_room_fails)
 {
     zkr_client *c = open_client(NULL);
@@ -113,7 +116,7 @@ static void delete_ahead(struct zkr__op *op)
     }
 }
 
-/* A waiter that fails is out of the way of the one behind it, which stands behind a node of the same client. */
+/* A waiter that fails does not block the one behind it, which waits for a node of the same client. */
 ZKT_UNIT_CASE(a_waiter_behind_one_that_fails_goes_on)
 {
     zkr_client *c = open_client(NULL);
@@ -127,7 +130,10 @@ ZKT_UNIT_CASE(a_waiter_behind_one_that_fails_goes_on)
     is_now(second, ZKR_TICKET_HELD);
 }
 
-/* Its node is deleted by hand, and it has no room for a watch: it asks nothing, and queues again at its turn. */
+/*
+ * The node of a waiter is deleted, and there is no room for its watch. The waiter sends no requests, and queues again
+ * at its turn.
+ */
 ZKT_UNIT_CASE(a_waiter_without_a_watch_sees_at_its_turn_that_it_was_evicted)
 {
     zkr_client *c = open_client(NULL);
@@ -152,9 +158,11 @@ ZKT_UNIT_CASE(a_waiter_without_a_watch_sees_at_its_turn_that_it_was_evicted)
     assert_int_equal(nodes_of(c), 1);
 }
 
-/* --- what holds --- */
+/* --- holders --- */
 
-/* Room for the watch is there, or the request is refused before it costs anything. Waiters do not get that room. */
+/*
+ * The room for the watch is reserved, or the request is refused before it costs anything. Waiters do not get that room.
+ */
 ZKT_UNIT_CASE(a_holder_with_watch_node_is_always_watched)
 {
     enum { HOLDS = 2 };
@@ -187,7 +195,7 @@ ZKT_UNIT_CASE(a_holder_with_watch_node_is_always_watched)
     nothing_is_needed(c);
 }
 
-/* Without watch_node a hold may have no watch. The lease probe misses its node. */
+/* Without watch_node, a hold may have no watch. The lease probe notices the deletion of its node. */
 ZKT_UNIT_CASE(a_holder_without_a_watch_is_probed)
 {
     zkr_client *c = open_client(NULL);
@@ -202,7 +210,7 @@ ZKT_UNIT_CASE(a_holder_without_a_watch_is_probed)
     assert_int_equal(gets, 0);
 }
 
-/* A node that is kept has the watch from then on that the next hold by it needs. */
+/* A kept node gets the watch that the next hold through it needs. */
 ZKT_UNIT_CASE(a_kept_node_is_watched_for_who_needs_it)
 {
     zkr_mutex_options keeps = ZKR_MUTEX_OPTIONS_INIT, both = ZKR_MUTEX_OPTIONS_INIT;
@@ -224,7 +232,7 @@ ZKT_UNIT_CASE(a_kept_node_is_watched_for_who_needs_it)
     nothing_is_needed(c);
 }
 
-/* The watch that a kept node had no room for is on its way when the next holder needs it. */
+/* There was no room for the watch of a kept node. The watch is on its way when the next holder needs it. */
 ZKT_UNIT_CASE(a_kept_node_is_watched_for_who_takes_it_at_once)
 {
     zkr_mutex_options keeps = {.size = sizeof(keeps), .data = "me", .data_len = 2};
@@ -246,7 +254,7 @@ ZKT_UNIT_CASE(a_kept_node_is_watched_for_who_takes_it_at_once)
 
 /* --- several nodes --- */
 
-/* The lock that is free already needs its watch as much as the one that is not: a watch for each, or the request fails. */
+/* A path that is free needs its watch as much as the held one. Either all watches fit, or the request fails. */
 ZKT_UNIT_CASE(several_locks_need_their_watches)
 {
     static const char *const paths[] = {"/free", "/lock"};
@@ -282,7 +290,7 @@ ZKT_UNIT_CASE(several_locks_need_their_watches)
     nothing_is_needed(c);
 }
 
-/* With watch_node all have room, or none is made. */
+/* With watch_node, either all watches fit, or no node is created. */
 ZKT_UNIT_CASE(several_locks_reserve_their_watches)
 {
     static const char *const paths[] = {"/held", "/lock"};
@@ -319,7 +327,10 @@ static void stand_lessee(void)
     assert_true(zkf_stranger_create("/permits/leases/x-lease-", true));
 }
 
-/* Who waits for a permit watches the children, and its place at the gate; who finds a free one needs no watch. */
+/*
+ * A waiter for a permit watches the children and its node at the gate. A contender that gets a free permit
+ * needs no watch.
+ */
 ZKT_UNIT_CASE(permits_need_their_watches)
 {
     zkr_client *c = open_client(NULL);
@@ -350,9 +361,12 @@ ZKT_UNIT_CASE(permits_need_their_watches)
     ZKT_MUST(zkr_semaphore_destroy(s));
 }
 
-/* --- what others look at --- */
+/* --- observers --- */
 
-/* Without it no permit of the semaphore would ever be granted, and no call would say why: it is watched in any case. */
+/*
+ * Without this watch, no permit of the semaphore would ever be granted, and no call would report why. So it is set in
+ * any case.
+ */
 ZKT_UNIT_CASE(a_maximum_is_always_watched)
 {
     static const char one[] = {0, 0, 0, 1}, two[] = {0, 0, 0, 2};
@@ -378,24 +392,24 @@ ZKT_UNIT_CASE(a_maximum_is_always_watched)
     ZKT_MUST(zkr_semaphore_destroy(s));
 }
 
-/* Each call asks anew. */
+/* Each call reads again. */
 ZKT_UNIT_CASE(contenders_without_room_are_not_watched)
 {
     zkr_client *c = open_client(NULL);
     zkr_mutex *m = mutex_at(c, "/lock", NULL);
     stand_stranger("/lock");
     limit_to(c, 4 + sizeof("/lock") - 2, MANY);
-    ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ETIMEDOUT); /* asked, and not answered yet */
+    ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ETIMEDOUT); /* sent, but not answered yet */
     zkf_pass(c, SECOND);
     ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ELIMIT);
     limit_to(c, 4 + sizeof("/lock") - 1, MANY);
     zkf_pass(c, SECOND);
-    ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ELIMIT); /* of the last read */
+    ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ELIMIT); /* the result of the last read */
     zkf_pass(c, SECOND);
     ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ETIMEDOUT);
     assert_true(zkf_stranger_delete(ahead));
     zkf_pass(c, SECOND);
-    ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ETIMEDOUT); /* the watch is spent */
+    ZKT_RC(zkr_mutex_watch(m, 0), ZKR_ETIMEDOUT); /* the watch was triggered */
     zkf_pass(c, SECOND);
     ZKT_RC(zkr_mutex_watch(m, 0), ZKR_OK);
 }
