@@ -47,7 +47,7 @@ func (p *peer) begin(path, sessionMs string) error {
 			break
 		}
 	}
-	go func() { // it must not wait for us
+	go func() { // so that the connection never waits for a reader
 		for range events {
 		}
 	}()

@@ -8,7 +8,7 @@ import time
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
 
-# As docs/interop.md has it: nodes with Curator's names.
+# As in docs/interop.md: a lock whose nodes have Curator's names.
 from kazoo.recipe.lock import Lock
 
 
@@ -35,7 +35,7 @@ class Peer:
         return "ok"
 
     def make(self):
-        """A lock as it comes, the subclass, or one that is told of Curator's names."""
+        """Returns a plain lock, the subclass, or a lock with Curator's names as extra patterns."""
         if self.kind == "subclass":
             return CuratorLock(self.client, self.path)
         if self.kind == "patterns":

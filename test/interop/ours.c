@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C library under remote control. Besides the words of all: "warnings WORDS" ends the session, and says how many
- * warnings about the path have come in it, and how many of them have these words.
+ * The C library under remote control. In addition to the common words of peer.h, "warnings WORDS" ends the session. It
+ * prints the number of warnings about the path during this session, and the number of those that contain these words.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct {
     zkr_mutex *m;
     zkr_rwlock *rw;
     bool by_ticket;
-    zkr_mutex *side; /* of either */
+    zkr_mutex *side; /* m, or a side of rw */
     zkr_ticket *t;
     char path[256];
     atomic_int warnings;
@@ -36,7 +36,7 @@ static void note(int level, const char *line, void *ctx)
     }
 }
 
-/* Whatever was still held goes with the session. */
+/* Objects that are still held are released with the session. */
 static void end(void)
 {
     (void)zkr_client_shutdown(our.c);
@@ -163,7 +163,7 @@ static void obey(const char *servers, char *line)
     } else if (strcmp(line, "soak") == 0) {
         printf("%ld\n", soak(rest));
     } else if (strcmp(line, "warnings") == 0) {
-        end(); /* after which no line is under way */
+        end(); /* afterwards, no log line is pending */
         printf("%d %d\n", atomic_load(&our.warnings), warnings_with(rest));
     }
     (void)fflush(stdout);

@@ -21,20 +21,20 @@ static const char CLASSPATH[] = JARS
 
 struct peer {
     enum peer_kind kind;
-    pid_t pid; /* 0 = it was killed */
+    pid_t pid; /* 0 = the process was killed */
     int in[2], out[2];
 };
 
-/* From the arguments: the script of each, by the end of its name, and zkr; ours needs none. */
+/* From the arguments: the script of each kind, recognized by the end of its name, and zkr. OURS needs no script. */
 static const char *const ends[PEERS] = {NULL, ".sh", ".bsh", "go_peer", ".py"};
 static const char *script[PEERS], *zkr;
 static bool there[PEERS] = {[OURS] = true};
 static int of_each = 1;
 
 static struct peer peers[PEERS][MOST];
-static int taken[PEERS]; /* by the present case */
+static int taken[PEERS]; /* number that the current case uses */
 
-/* --- what is there --- */
+/* --- requirements --- */
 
 static const char *first_missing_jar(void)
 {
@@ -50,7 +50,7 @@ static const char *first_missing_jar(void)
     return NULL;
 }
 
-/* Of what its script needs; NULL = all is there. */
+/* Returns what is missing for this kind's script, or NULL if nothing is. */
 static const char *missing(enum peer_kind kind)
 {
     if (kind == CURATOR) {
@@ -88,7 +88,7 @@ static bool some_left_out(void)
     return false;
 }
 
-/* Without the language or the library of a script ctest says "Skipped", and nothing worse. */
+/* Read the arguments. If the language or the library of a script is missing, ctest reports "Skipped". */
 static int look_at_arguments(char **argv, int *status)
 {
     int i = 0;
@@ -160,7 +160,7 @@ static void start_all(void)
                 zkt_pipe(p->in);
                 zkt_pipe(p->out);
                 p->pid = zkt_fork(run, p);
-                (void)close(p->in[0]); /* so that its end is seen */
+                (void)close(p->in[0]); /* so that the end of the peer is noticed */
                 (void)close(p->out[1]);
             }
         }
@@ -172,7 +172,8 @@ static int end_all(void)
     for (int i = 0; i < PEERS * MOST; i++) {
         struct peer *p = &peers[i / MOST][i % MOST];
         if (p->pid) {
-            (void)kill(-p->pid, SIGKILL); /* each case has seen it end its session */
+            /* Each case has waited for the end of the session. */
+            (void)kill(-p->pid, SIGKILL);
             (void)zkt_join(p->pid, PATIENCE_MS);
             (void)close(p->in[1]);
             (void)close(p->out[0]);
@@ -187,7 +188,7 @@ __attribute__((constructor)) static void register_it(void)
     zkt_around_cases(start_all, end_all);
 }
 
-/* --- what they say --- */
+/* --- words and answers --- */
 
 void peer_say(struct peer *p, const char *text)
 {
@@ -258,7 +259,7 @@ void peer_end(struct peer *p)
     end(p);
 }
 
-/* What it still had to say to a case that failed is passed over. */
+/* Begin a session. Answers that are left from a failed case are skipped. */
 static void begin(struct peer *p, int session_ms)
 {
     static int count;

@@ -5,61 +5,68 @@
 #include <stdbool.h>
 
 /*
- * Clients in processes of their own, each under remote control by its stdin and stdout: a line in, a line out. All of
- * them know these words; some have more, see their scripts.
+ * Clients in separate processes. Each is under remote control through its stdin and stdout: it reads a line, and
+ * answers with a line. All of them know these words, and some know more; see their scripts.
  *
- *     begin N PATH MS   a new session of so many ms; from now on about this path     ready N
- *     lock KIND         from now on it is this kind of lock                          ok
- *     acquire MS        within so many ms; go-zookeeper has no time-out              true, false, error
+ *     begin N PATH MS   start a session with this timeout, for this path             ready N
+ *     lock KIND         use this kind of lock from now on                            ok
+ *     acquire MS        with this timeout; go-zookeeper has none                     true, false, error
  *     release                                                                        ok
- *     add FILE          add one to the number in this file, unguarded                ok
- *     soak FILE         acquire, add and release until FILE-end exists               how often it did
- *     end               the end of the session                                       ok
+ *     add FILE          add 1 to the number in this file, not atomically             ok
+ *     soak FILE         acquire, add and release until FILE-end exists               number of cycles
+ *     end               end the session                                              ok
  *
- * Arguments of the program: the scripts and programs of those that it wants, zkr_peer.sh followed by the path of zkr.
- * They are started once and serve all cases. When one lacks what it needs, the program is skipped. With --two before
- * them there are two of each; and then those that can be had take part, and the program counts as skipped at its end.
+ * The arguments of the program are the scripts and programs of the required kinds, with zkr_peer.sh followed by the
+ * path of zkr. Each process is started once, and serves all cases. If a requirement of one of them is missing, the
+ * program is skipped. With --two before them, there are two processes of each kind. Then kinds with missing
+ * requirements are left out, and the program counts as skipped at its end.
  */
 enum peer_kind { OURS, COMMAND, CURATOR, GO, KAZOO, PEERS };
 struct peer;
 
-/** Of --two: whether this kind can be had. */
+/** Returns whether this kind is available. For programs with --two. */
 bool peer_is_there(enum peer_kind kind);
 
-/** One that the present case does not have yet, with a new session on its path. It ends with the case. */
+/**
+ * Returns a peer that the current case does not use yet, with a new session on the path of the case. It ends
+ * with the case.
+ */
 struct peer *peer_start(enum peer_kind kind);
 
-/** The same with a session of so many ms. */
+/** Like peer_start(), with this session timeout. */
 struct peer *peer_start_with(enum peer_kind kind, int session_ms);
 
-/** The same with "lock WORD"; NULL: the lock of its language that is one queue with ours. */
+/**
+ * Like peer_start_with(), followed by "lock WORD". NULL = the kind of lock in its language that shares a queue
+ * with ours.
+ */
 struct peer *peer_with_lock(enum peer_kind kind, const char *word, int session_ms);
 
-/** End its session, and give it back to the case. */
+/** End the session of the peer. The case can start it again. */
 void peer_end(struct peer *p);
 
-/** Tell it a line. */
+/** Send a line to the peer. */
 void peer_say(struct peer *p, const char *text);
 
-/** Its next line must be this. */
+/** Check that its next line is @answer. */
 void peer_expect(struct peer *p, const char *answer);
 
-/** The two together. */
+/** Call peer_say() and peer_expect(). */
 void peer_ask(struct peer *p, const char *line, const char *answer);
 
-/** Its next line, up to the next call. */
+/** Returns its next line, which is valid until the next call. */
 const char *peer_hear(struct peer *p);
 
-/** It has said something that was not heard yet. */
+/** Returns whether a line was received that was not read yet. */
 bool peer_has_answered(const struct peer *p);
 
-/** It still waits for what it was told to do. */
+/** Returns whether the peer gives no answer for a while. */
 bool peer_is_silent(const struct peer *p);
 
-/** SIGKILL, for good. */
+/** Kill the peer with SIGKILL. It is not started again. */
 void peer_kill(struct peer *p);
 
-/** What the C library does under remote control: ours.c. */
+/** Obey lines as OURS, in the peer's process: ours.c. */
 int ours_live(const char *servers);
 
 #endif

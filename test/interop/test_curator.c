@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Apache Curator and we share besides the lock itself: elections, revocation, long holds, several locks. Argument:
- * curator_peer.bsh.
+ * Recipes other than the plain lock, together with Apache Curator: elections, revocation, long holds, several locks.
+ * Argument: curator_peer.bsh.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-/* One leader among latches of both, each of which can name the other. */
+/* Latches of both libraries elect one leader, and each can name the leader of the other library. */
 ZKT_CASE(latches_elect_together)
 {
     struct peer *j = peer_start(CURATOR);
@@ -44,7 +44,7 @@ static void lead_until_told(zkr_leadership *lead, void *ctx)
     ZKT_RC(zkr_leadership_wait(lead, ZKR_FOREVER), ZKR_ECANCELED);
 }
 
-/* The same among selectors, each of which leads for a while, and queues up again behind the other. */
+/* Selectors of both libraries elect one leader. Each leads for a while, and queues again behind the other. */
 ZKT_CASE(selectors_elect_together)
 {
     struct peer *j = peer_start(CURATOR);
@@ -79,7 +79,7 @@ ZKT_CASE(selectors_elect_together)
     ZKT_MUST(zkr_leader_selector_destroy(s));
 }
 
-/* The data of the node of @m. */
+/* Returns the data of the node of @m. */
 static const char *data_of(zkr_mutex *m)
 {
     static char text[256];
@@ -94,7 +94,7 @@ static void count(zkr_mutex *m, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-/* Curator's Revoker asks us, once; it writes nothing again when we have written our text back. */
+/* Curator's Revoker sends us one revocation request. It does not write again after we have restored the owner text. */
 ZKT_CASE(curator_asks_us_to_let_go)
 {
     struct peer *j = peer_start(CURATOR);
@@ -116,7 +116,10 @@ ZKT_CASE(curator_asks_us_to_let_go)
     peer_ask(j, "release", "ok");
 }
 
-/* A hold that lasts writes since when into its node: Curator, which watches it, waits on, and asks us all the same. */
+/*
+ * A long hold writes the time of its grant into its node, which Curator watches. Curator goes on waiting, and can still
+ * send us a revocation request.
+ */
 ZKT_CASE(curator_waits_behind_a_hold_that_lasts)
 {
     enum { SHORT_MS = 4000 };
@@ -130,7 +133,7 @@ ZKT_CASE(curator_waits_behind_a_hold_that_lasts)
     peer_say(j, "acquire 20000");
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     ZKT_EVENTUALLY(strstr(data_of(m), "\nheld_since_ms="), PATIENCE_MS);
-    zkt_sleep_ms(SHORT_MS / 4); /* for it to go wrong */
+    zkt_sleep_ms(SHORT_MS / 4); /* time for something to go wrong */
     assert_int_equal(zkt_nodes(), 2);
     assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_mutex_release(m));
@@ -145,7 +148,7 @@ ZKT_CASE(curator_waits_behind_a_hold_that_lasts)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* A latch of ours that leads for long writes nothing, and the Curator latch behind it hears of its end. */
+/* A latch that leads for long writes nothing to its node. The Curator latch behind it learns of its end. */
 ZKT_CASE(a_curator_latch_waits_behind_a_long_term)
 {
     enum { SHORT_MS = 4000 };
@@ -164,8 +167,8 @@ ZKT_CASE(a_curator_latch_waits_behind_a_long_term)
 }
 
 /*
- * The record of a robust mutex is the data of the path, which Curator neither reads nor writes. So an end without
- * release is told to the next of ours, also when Curator has held since, and an end of Curator's is not told.
+ * The record of a robust mutex is the data of the path, which Curator neither reads nor writes. Therefore the next
+ * robust holder learns of an end without release even if Curator has held since. It does not learn of Curator's ends.
  */
 ZKT_CASE(a_robust_mutex_takes_turns_with_curator)
 {
@@ -190,7 +193,10 @@ ZKT_CASE(a_robust_mutex_takes_turns_with_curator)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* We ask Curator, which listens, and lets go. Its node says that it was asked, for it writes nothing back. */
+/*
+ * We send a revocation request to Curator, whose listener releases. Its node still contains the request, because
+ * Curator does not restore the data.
+ */
 ZKT_CASE(we_ask_curator_to_let_go)
 {
     struct peer *j = peer_start(CURATOR);
@@ -211,7 +217,7 @@ ZKT_CASE(we_ask_curator_to_let_go)
     zkt_actor_is_served(&actor);
 }
 
-/* A multi-lock beside one of Curator's on the same paths; a mutex of Curator's on one of them keeps us from both. */
+/* A multi-lock excludes Curator's multi-lock on the same paths, and Curator's mutex on one of the paths. */
 ZKT_CASE_WAYS(multi_lock,
               {"a_multi_lock_of_curators", multi_lock, 0, NULL},
               {"a_mutex_of_curators_on_one_of_the_paths", multi_lock, 1, NULL})
@@ -223,7 +229,7 @@ ZKT_CASE_WAYS(multi_lock,
     zkr_ticket *t = NULL;
     ZKT_MUST(zkr_multi_lock_create(&l, c, paths, 2, NULL));
     peer_ask(j, zkt_way() == 0 ? "lock multi" : "lock mutex-a", "ok");
-    /* While Curator holds: a try leaves nothing, and a ticket gets all paths when Curator lets go. */
+    /* While Curator holds, a try leaves no node, and a ticket gets all paths when Curator releases. */
     peer_ask(j, "acquire 10000", "true");
     ZKT_RC(zkr_multi_lock_acquire(l, 0, &t), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_multi_lock_request(l, PATIENCE_MS, NULL, NULL, &t));
@@ -232,7 +238,7 @@ ZKT_CASE_WAYS(multi_lock,
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
-    /* While we hold. */
+    /* While we hold, Curator waits. */
     ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
     peer_ask(j, "acquire 300", "false");
     peer_say(j, "acquire 20000");
@@ -261,7 +267,7 @@ static int number_in(const char *name)
     return number;
 }
 
-/* A program that acquires mutexes in the order of Curator's multi-lock cannot deadlock with it; our multi-lock can. */
+/* A program that acquires mutexes in the order of Curator's multi-lock cannot deadlock with it. Our multi-lock can. */
 ZKT_CASE(locks_in_their_order_beside_a_multi_lock_of_curators)
 {
     enum { ROUNDS = 100 };

@@ -11,7 +11,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-/* Its readers let ours in and keep our writers out; its writers keep out both. */
+/* Curator's readers admit our readers and block our writers. Its writers block both. */
 ZKT_CASE(we_respect_curators_sides)
 {
     struct peer *p = peer_start(CURATOR);
@@ -39,7 +39,7 @@ ZKT_CASE(we_respect_curators_sides)
     zkt_actor_is_served(&writer);
 }
 
-/* The same the other way round. */
+/* The same in the other direction. */
 ZKT_CASE(curator_respects_our_sides)
 {
     struct peer *p = peer_start(CURATOR);
@@ -63,7 +63,10 @@ ZKT_CASE(curator_respects_our_sides)
     peer_ask(p, "release", "ok");
 }
 
-/* First come, first served: its waiting writer is not overtaken by our reader, nor ours by its. */
+/*
+ * The queue is common: our reader does not overtake Curator's waiting writer, and Curator's reader does not
+ * overtake ours.
+ */
 ZKT_CASE(the_queue_of_both_sides_is_one)
 {
     struct peer *p = peer_start(CURATOR);
@@ -94,7 +97,7 @@ ZKT_CASE(the_queue_of_both_sides_is_one)
     peer_ask(p, "release", "ok");
 }
 
-/* Our downgrade lets its readers in, and not its writer, which has waited from before. */
+/* Our downgrade admits Curator's readers, but not its writer, which waited before. */
 ZKT_CASE(curator_respects_our_downgrade)
 {
     static const char *const sides[] = {"side read", "side write"};
@@ -123,7 +126,7 @@ ZKT_CASE(curator_respects_our_downgrade)
     }
 }
 
-/* Its downgrade, in the manner of 5.4: a READ node with a number of its own. */
+/* Curator's downgrade as in 5.4: a READ node with its own number. */
 ZKT_CASE(we_respect_curators_downgrade)
 {
     struct peer *p = peer_start(CURATOR);
@@ -166,7 +169,7 @@ static bool add_one(void)
     return zkt_set(zkt_servers(), counter, text) == 0 && number() == seen + 1;
 }
 
-/* The same as curator_peer.bsh's, and a downgrade at times; for ever when it is to be killed. */
+/* Does the same as curator_peer.bsh, with some downgrades. Runs forever if it will be killed. */
 static int soak(void *for_ever)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -190,8 +193,8 @@ static int soak(void *for_ever)
 }
 
 /*
- * Both count under the write side and look under the read side, while holders of ours are killed: no count is lost,
- * which the number of changes of the node tells, and no reader sees it move.
+ * Both libraries count under the write side and read under the read side, while holders of ours are killed. No count is
+ * lost, which the version of the node shows, and no reader sees the number change.
  */
 ZKT_CASE(both_count_exactly_while_holders_are_killed)
 {

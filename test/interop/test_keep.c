@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that keeps its lock, beside the locks of other libraries. Arguments: --two, and all peers. */
+/* options.keep_ms beside the locks of other libraries. Arguments: --two, and all peers. */
 #include "actor.h"
 #include "fixture.h"
 #include "peer.h"
@@ -11,7 +11,7 @@ static void cycle(zkr_mutex *m)
     zkt_in_and_out(m);
 }
 
-/* It is kept: with a client of its own each time, which has not seen others yet. */
+/* Returns a mutex that has kept its node. Its client is new, so it has not seen other contenders yet. */
 static zkr_mutex *keeper(zkr_client **c)
 {
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
@@ -28,7 +28,7 @@ static void beside(struct peer *p)
     zkr_client *c;
     struct zkt_actor ours;
     zkr_mutex *m = keeper(&c);
-    peer_ask(p, "acquire 20000", "true"); /* idle: it lets go */
+    peer_ask(p, "acquire 20000", "true"); /* unused: the node is deleted at once */
     zkt_actor_start(&ours, m, ZKR_FOREVER, NULL);
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     assert_int_equal(atomic_load(&ours.acquired), ZKT_NOT_YET);
@@ -38,7 +38,7 @@ static void beside(struct peer *p)
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     m = keeper(&c);
     ZKT_MUST(zkr_mutex_acquire(m, 0));
-    peer_say(p, "acquire 20000"); /* in use: at the release */
+    peer_say(p, "acquire 20000"); /* in use: the node is deleted at the release */
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     assert_true(zkr_mutex_is_held(m));
     assert_true(peer_is_silent(p));
@@ -48,7 +48,10 @@ static void beside(struct peer *p)
     cycle(m);
 }
 
-/* Curator, go-zookeeper, kazoo and ours: each has its turn, idle or not, and we wait for it. */
+/*
+ * Curator, go-zookeeper, kazoo and our library each have their turn, whether the kept node is in use or not, and we
+ * wait for them.
+ */
 ZKT_CASE(others_have_their_turn_beside_a_keeper)
 {
     for (int kind = 0; kind < PEERS; kind++) {

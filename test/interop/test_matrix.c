@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks of ours and of other libraries on one path, each pair in both directions: which of them waits for the other?
- * docs/interop.md has the results in a table between marks. This program compares each row; with ZKR_WRITE_MATRIX=1 it writes
- * the table.
- * Arguments: --two, and all peers.
+ * Locks of this library and of others on one path, every pair in both directions: does the second one wait for the
+ * first one? docs/interop.md shows the results in a table between two marks. This program compares each row. With
+ * ZKR_WRITE_MATRIX=1, it writes the table. Arguments: --two, and all peers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +15,11 @@
 enum { PATIENCE_MS = 40000, SESSION_MS = 10000 };
 
 struct kind {
-    const char *row, *column; /* of the table */
+    const char *row, *column; /* in the table */
     enum peer_kind peer;
     const char *word;    /* its name for this lock */
-    bool one_queue;      /* all of these respect each other */
-    const char *warning; /* in our log where it holds; NULL = none */
+    bool one_queue;      /* locks of this kind respect each other */
+    const char *warning; /* in our log while this lock is held; NULL = none */
 };
 
 static const struct kind kinds[] = {
@@ -55,7 +54,7 @@ static void let_go(struct peer *p)
     peer_ask(p, "release", "ok");
 }
 
-/* The one node there is, and whose it is. */
+/* Returns the owner of the only node, and writes its path. */
 static int64_t owner_of_holder(char *node, size_t size)
 {
     zkt_stat stat;
@@ -65,7 +64,7 @@ static int64_t owner_of_holder(char *node, size_t size)
     return stat.ephemeral_owner;
 }
 
-/* @waiter comes while @holder holds. One that waits is seen to watch the node of the holder, and gets the lock then. */
+/* Let @waiter acquire while @holder holds. A contender that waits watches the holder's node, and is granted later. */
 static enum outcome meet(struct peer *holder, struct peer *waiter)
 {
     char node[256];
@@ -79,7 +78,8 @@ static enum outcome meet(struct peer *holder, struct peer *waiter)
     if (peer_has_answered(waiter)) {
         o = strcmp(peer_hear(waiter), "true") == 0 ? HOLDS_TOO : FAILS;
     }
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS); /* one that fails leaves its node */
+    /* A contender that fails leaves its node. */
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     let_go(holder);
     if (o == WAITS) {
         peer_expect(waiter, "true");
@@ -90,7 +90,7 @@ static enum outcome meet(struct peer *holder, struct peer *waiter)
     return o;
 }
 
-/* Of a waiter that is a mutex of ours. */
+/* Check the warnings of a waiter, which is a mutex of ours. */
 static void expect_warning(struct peer *mutex, const struct kind *holder)
 {
     char line[64];
@@ -108,7 +108,10 @@ static enum outcome pair(const struct kind *h, const struct kind *w)
     if (h->one_queue && w->one_queue) {
         assert_int_equal(o, WAITS);
     } else if (w->peer == GO && ZKR_GO_PARSES) {
-        /* It waits in releases that can parse other recipes' names; the table has the others, in which it fails. */
+        /*
+         * With releases that can parse the names of other recipes, it waits. The table is about the other releases,
+         * with which it fails.
+         */
         assert_int_equal(o, WAITS);
         o = FAILS;
     }
@@ -136,7 +139,7 @@ static char *read_page(void)
     return text;
 }
 
-/* Where the line begins that begins with @start, between the marks; else the mark behind. */
+/* Returns the line between the marks that begins with @start, else the second mark. */
 static char *find_line(char *text, const char *start)
 {
     char *at = strstr(text, begin_mark), *end = strstr(text, end_mark);
@@ -159,7 +162,7 @@ static void write_line(char *text, char *at, const char *line)
     assert_int_equal(fclose(f), 0);
 }
 
-/* @line is the one of docs/interop.md that begins with @start. */
+/* Compare @line with the line of docs/interop.md that begins with @start, or write it. */
 static void compare(const char *start, const char *line)
 {
     char *text = read_page(), *at = find_line(text, start);
@@ -174,7 +177,10 @@ static void compare(const char *start, const char *line)
     free(text);
 }
 
-/* Cell @column of the line of docs/interop.md that begins with @start: what is left out is as it was. */
+/*
+ * Copy cell @column of the line of docs/interop.md that begins with @start. Kinds that are left out keep their
+ * old results.
+ */
 static void copy_cell(const char *start, int column, char *cell, size_t size)
 {
     char *text = read_page();
@@ -204,7 +210,7 @@ ZKT_CASE(the_table_has_these_columns)
     compare("|---", rule);
 }
 
-/* This one holds, and all come, one after the other. */
+/* One kind holds, and all kinds acquire one after the other. */
 ZKT_CASE_WAYS(row,
               {"a_mutex_holds", row, 0, NULL},
               {"a_ticket_holds", row, 1, NULL},
@@ -238,7 +244,10 @@ ZKT_CASE_WAYS(row,
     compare(start, line);
 }
 
-/* First come, first served, whatever the language: each comes right behind each other one in some queue. */
+/*
+ * Contenders of all languages are served in the order of their requests. Each kind queues directly behind every other
+ * kind in some round.
+ */
 ZKT_CASE(they_are_one_queue)
 {
     enum { ALL = 6, PRIME = ALL + 1 };
@@ -271,14 +280,16 @@ ZKT_CASE(they_are_one_queue)
     }
 }
 
-/* Curator's other recipes on the path of a mutex: what each makes of the other, and what the log says, once. */
+/*
+ * Other recipes of Curator on the path of a mutex: whether each respects the other, and the single warning in the log.
+ */
 ZKT_CASE(other_recipes_and_a_mutex)
 {
     static const struct {
-        const char *word, *we, *warning; /* whether we get it beside them */
+        const char *word, *we, *warning; /* whether we are granted beside them */
     } list[] = {
         {"read", "false", "read-write lock"},
-        {"semaphore-mutex", "true", "semaphore"}, /* leaves its directories */
+        {"semaphore-mutex", "true", "semaphore"}, /* it leaves its directories */
     };
     for (int i = 0; peer_is_there(CURATOR) && i < 2; i++) {
         const struct kind as_holder = {.warning = list[i].warning};

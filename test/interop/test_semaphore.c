@@ -5,7 +5,7 @@
 #include "../recipes/semaphores.h"
 #include "peer.h"
 
-/* Curator holds permits: we have what it leaves, and a wait ends with its return. */
+/* Curator holds permits. We get the others, and a wait ends when Curator returns its permits. */
 ZKT_CASE(we_respect_curators_permits)
 {
     struct peer *j = peer_start(CURATOR);
@@ -24,7 +24,7 @@ ZKT_CASE(we_respect_curators_permits)
     end(told.t);
 }
 
-/* We hold permits: Curator's time-out passes, and a wait of it ends with our release. */
+/* We hold permits. A wait of Curator times out, and another one ends with our release. */
 ZKT_CASE(curator_respects_our_permits)
 {
     struct peer *j = peer_start(CURATOR);
@@ -43,7 +43,7 @@ ZKT_CASE(curator_respects_our_permits)
     peer_ask(j, "give", "ok");
 }
 
-/* First come, first served, at one gate: of two that want one, and of one that wants two. */
+/* One gate for both libraries: two requests for one permit and one for two are served in order. */
 ZKT_CASE(the_gate_is_one)
 {
     struct peer *j = peer_start(CURATOR);
@@ -66,7 +66,7 @@ ZKT_CASE(the_gate_is_one)
     peer_ask(j, "give", "ok");
 }
 
-/* A semaphore of one is Curator's InterProcessSemaphoreMutex. */
+/* A semaphore with one permit is compatible with Curator's InterProcessSemaphoreMutex. */
 ZKT_CASE(one_permit_is_curators_semaphore_mutex)
 {
     struct peer *j = peer_start(CURATOR);
@@ -87,7 +87,7 @@ ZKT_CASE(one_permit_is_curators_semaphore_mutex)
     peer_ask(j, "exit", "ok");
 }
 
-/* Curator's SharedCount is our maximum: the one that is there, and each that it sets. */
+/* Curator's SharedCount is our maximum: its initial value, and every later one. */
 ZKT_CASE(curators_count_is_our_maximum)
 {
     struct peer *j = peer_start(CURATOR);
@@ -116,7 +116,7 @@ struct doomed {
     char hosts[256], path[128];
 };
 
-/* In a process of its own: takes two, says so, and waits to be killed. */
+/* Runs in a separate process: acquires two permits, reports that, and waits to be killed. */
 static int hold(void *arg)
 {
     const struct doomed *d = arg;
@@ -135,7 +135,7 @@ static int hold(void *arg)
     return 0;
 }
 
-/* Holders are killed, one after the other: Curator and we share what they leave, and never more than there is. */
+/* Holders are killed one after the other. Curator and we share their permits, and never exceed the maximum. */
 ZKT_CASE(the_permits_of_the_killed_come_back)
 {
     enum { ROUNDS = 2 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All languages count together, while holders are killed. Arguments: --two, and all peers. */
+/* All libraries count together while holders are killed. Arguments: --two, and all peers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static int counted(void)
     int n = -1;
     FILE *f = fopen(file, "re");
     if (f && fscanf(f, "%d", &n) != 1) {
-        n = -1; /* just being written */
+        n = -1; /* it is being written */
     }
     if (f) {
         (void)fclose(f);
@@ -31,7 +31,7 @@ static void tell(struct peer *p, const char *word, const char *what)
     peer_say(p, line);
 }
 
-/* It gets the lock, adds one or not, and dies; the others go on when its session has ended. Returns what it added. */
+/* Let a peer acquire, add 1 or not, and die. The others go on when its session has ended. Returns what it added. */
 static int one_dies_holding(enum peer_kind kind, bool adds)
 {
     struct peer *p = peer_with_lock(kind, NULL, DOOMED_MS);
@@ -53,7 +53,7 @@ static void make_file(const char *name, const char *text)
     assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* An increment under the lock is a read and a write with a pause between them: who is not alone loses counts. */
+/* Each increment under the lock is a read and a write with a pause between them. Without exclusion, counts are lost. */
 ZKT_CASE(all_count_exactly_while_holders_are_killed)
 {
     struct peer *p[PEERS] = {NULL};

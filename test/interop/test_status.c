@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr beside Curator: status of a lock that Curator holds or waits for, elect --yield. Arguments: curator_peer.bsh, zkr. */
+/*
+ * zkr beside Curator: the status of a lock that Curator holds or waits for, and elect --yield. Arguments:
+ * curator_peer.bsh, zkr.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +10,7 @@
 #include "../cli/cli.h"
 #include "peer.h"
 
-/* Contender @position of the JSON, or NULL. */
+/* Returns the contender at @position in the JSON, or NULL. */
 static const char *contender(struct cli *c, int position)
 {
     char key[32];
@@ -27,7 +30,7 @@ static void expect_table(const char *first, const char *second)
     assert_null(strstr(cli_out(&c), "\n3    "));
 }
 
-/* The contender at @position is Curator's: its node's name; @owner is what it says of itself. */
+/* Check that the contender at @position has a node name of Curator. Writes its owner text. */
 static void expect_curator(struct cli *c, int position, char owner[64])
 {
     char node[64], holder[8];
@@ -59,7 +62,7 @@ ZKT_CASE(curator_is_shown_holding_and_waiting)
     expect_curator(&c, 1, owner);
     assert_non_null(strstr(contender(&c, 2), "\"owner\":\"ours\""));
     expect_table("", "ours");
-    /* Its address; none where the name of the host has none. */
+    /* The owner text is the address of the host, or empty if the host name has no address. */
     (void)snprintf(line, sizeof(line), "address %s", owner);
     peer_ask(j, line, "true");
     peer_ask(j, "release", "ok");
@@ -76,7 +79,10 @@ ZKT_CASE(curator_is_shown_holding_and_waiting)
     peer_ask(j, "release", "ok");
 }
 
-/* A latch of Curator gets its turn when a zkr is asked to step down. It does not step down itself, nor lose its place. */
+/*
+ * Curator's latch leads after a zkr that leads is asked to step down. A Curator latch that leads does not step down,
+ * and a Curator latch keeps its place.
+ */
 ZKT_CASE(curator_leads_when_zkr_yields)
 {
     struct peer *j = peer_start(CURATOR);

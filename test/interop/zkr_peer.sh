@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# zkr_peer.sh SERVERS ZKR: the command zkr under remote control, see peer.h. What it runs under the lock obeys in
-# its turn, until it is told to release.
+# zkr_peer.sh SERVERS ZKR: the command zkr under remote control, see peer.h. The command that it runs under the lock
+# reads the next lines, until it is told to release.
 servers=$1 zkr=$2 path='' ms=''
 
 # shellcheck disable=SC2016 # for the shell that runs it
