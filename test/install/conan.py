@@ -35,7 +35,7 @@ class Settings:
 
 
 class Component:
-    """What a package tells of one library."""
+    """What a package declares for one library."""
 
     def __init__(self, prefix, libs=(), system_libs=(), requires=()):
         self.prefix, self.properties = prefix, {}
@@ -121,7 +121,7 @@ module("conan.tools.cmake", CMake=CMake, CMakeToolchain=CMakeToolchain, cmake_la
 module("conan.tools.files", copy=copy, load=load, rmdir=lambda recipe, path: shutil.rmtree(path))
 
 
-# ---- the packages that it needs, from the system ----
+# ---- required packages, taken from the system ----
 
 
 def dependency(name):
@@ -137,7 +137,7 @@ def link_dependencies():
     zookeeper = os.path.join(WORK, "zookeeper-client-c")
     for header in glob.glob(os.path.join(INCLUDE, "zookeeper", "*.h")):
         os.symlink(header, os.path.join(zookeeper, "include", os.path.basename(header)))
-    # A file of its own: the list of included files has the name behind a link.
+    # This header is a regular file, because the compiler lists the target of a symbolic link.
     os.remove(ZOOKEEPER_H)
     with open(ZOOKEEPER_H, "w", encoding="utf-8") as file:
         file.write(f'#include "{INCLUDE}/zookeeper/zookeeper.h"\n')
@@ -169,8 +169,8 @@ def main():
     for step in ("set_version", "export_sources", "configure", "validate", "requirements", "layout", "generate", "build",
                  "package"):
         getattr(recipe, step)()
-    run("grep", "-rqF", ZOOKEEPER_H, BUILD)  # among the files that the compiler has read
-    # Another machine gets the package only.
+    run("grep", "-rqF", ZOOKEEPER_H, BUILD)  # one of the files that the compiler has read
+    # Another machine has only the package.
     for folder in SOURCE, BUILD:
         shutil.rmtree(folder)
     recipe.package_folder = ELSEWHERE

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# consumer.sh KIND LANGUAGE COMPILER STAGE WORK CMAKE LIBDIR VERSION GENERATOR MAKE: builds a program in
-# C or CXX against the installed library the way KIND says, runs it, and looks at what it was linked to.
+# consumer.sh KIND LANGUAGE COMPILER STAGE WORK CMAKE LIBDIR VERSION GENERATOR MAKE: builds a program in C or CXX
+# against the installed library, in the way that KIND names. It runs the program, and checks the linked libraries.
 set -eu
 kind=$1 language=$2 compiler=$3 stage=$4 work=$5 cmake=$6 libdir=$7 version=$8
 generator=$9 make=${10}
@@ -37,7 +37,7 @@ with_pkg_config() { # [--static]
     if [ "$kind" = pc_all_static ]; then
         flags="-static $flags"
     elif [ "${1-}" = --static ]; then
-        # Ours static, the system's libraries as they come.
+        # Our library is linked statically, and the system's libraries are not.
         flags=$(printf '%s' "$flags" | sed 's/-lzkrecipes/-l:libzkrecipes.a/')
     fi
     for standard in $standards; do

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# examples.sh ROOT COMPILER STAGE WORK CMAKE LIBDIR GENERATOR MAKE: links each program of examples/, which has all the C
-# that README.md, docs/ and the guide show, against the installed library: with the one line that docs/recipes.md gives, and as
-# the project that examples/ is.
+# examples.sh ROOT COMPILER STAGE WORK CMAKE LIBDIR GENERATOR MAKE: links each program of examples/ against the
+# installed library: with the command that docs/recipes.md shows, and as the separate project of examples/. The programs
+# contain all the C code that README.md, docs/ and the guide show.
 set -eu
 root=$1 compiler=$2 stage=$3 work=$4 cmake=$5 libdir=$6 generator=$7 make=$8
 rm -rf "$work"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# missing.sh ROOT CMAKE WORK: what the configuration says when something is not there: all that is missing,
-# and the package that has it. The system's own directories are hidden, and then given back one by one.
+# missing.sh ROOT CMAKE WORK: checks the messages of the configuration when dependencies are missing. They name
+# everything that is missing, and the packages that provide it. The system's own directories are hidden. The
+# dependencies are then added one by one.
 set -eu
 root=$1 cmake=$2 work=$3
 failed=0
@@ -22,9 +23,9 @@ version() { # NUMBER: of the client library that is given back
     printf '#define ZOO_VERSION "%s"\n' "$1" >"$work/zk/include/zookeeper/zookeeper_version.h"
 }
 
-# configure ARGUMENT...: status in $status, words in $work/out. Nothing is found but what is named.
+# configure ARGUMENT...: sets $status, and writes the output to $work/out. Only what the arguments name is found.
 configure() {
-    rm -f "$work/build/CMakeCache.txt" # and keep what is known of the compiler
+    rm -f "$work/build/CMakeCache.txt" # but keep what CMake knows about the compiler
     status=0
     "$cmake" -S "$root" -B "$work/build" -DCMAKE_FIND_ROOT_PATH="$work/nothing" \
         -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY "$@" \
@@ -63,7 +64,7 @@ version 3.8.0
     refuses libzookeeper-mt-dev $zookeeper $uthash "-DZooKeeper_LIBRARY=$work/zk/lib/libzookeeper_st.so"
     grep -q "libzookeeper_st.so is single-threaded" "$work/out" || complain 'does not say that it has no threads'
 
-    # As vcpkg installs it, and as Conan does.
+    # As vcpkg and Conan install it.
     finds() { # MANAGER HASHTABLE HEADERS [ARGUMENT...]
         mkdir -p "$work/$1/lib" "$work/$1/$3"
         cp "$work/zk/include/zookeeper/"* "$work/$1/$3"
@@ -90,7 +91,7 @@ version 3.8.0
         -DOPENSSL_SSL_LIBRARY="$work/zk/lib/libssl.so" -DOPENSSL_CRYPTO_LIBRARY="$work/zk/lib/libcrypto.so"
     grep -q -e '-lssl -lcrypto' "$work/build/zkrecipes.pc" || complain 'pkg-config would leave OpenSSL out'
 
-    # With all of it no test package is looked for, and what is built is said.
+    # If nothing is missing, no test package is searched for, and the output names what is built.
     version 3.8.0
     configure $zookeeper $uthash -DPERL_EXECUTABLE=OFF
     [ "$status" -eq 0 ] || complain 'does not configure with all it needs'

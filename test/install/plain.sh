@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# plain.sh ROOT CMAKE COMPILER WORK LIBDIR: builds and installs a copy of the tree with no option but where to, as README
-# says, and looks at what is there: the library, zkr and their manual. No test package is looked for.
+# plain.sh ROOT CMAKE COMPILER WORK LIBDIR: builds and installs a copy of the tree, as README says, with no option
+# except the destination. It checks the installed files: the library, zkr and their manual. It does not search for test
+# packages.
 set -eu
 root=$1 cmake=$2 compiler=$3 work=$4 libdir=$5
 rm -rf "$work"
@@ -10,7 +11,7 @@ mkdir -p "$work/tree"
 cp -R "$root/CMakeLists.txt" "$root/CHANGELOG.md" "$root/include" "$root/lib" "$root/tools" "$root/examples" "$work/tree"
 cd "$work/tree"
 
-# ccache, where it is, knows the sources by another path.
+# If there is a ccache, it has cached the sources under another path.
 CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 CC=$compiler
 export CCACHE_BASEDIR CCACHE_NOHASHDIR CC
 if command -v ccache >/dev/null; then

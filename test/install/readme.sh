@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# readme.sh --here: installs the library on this system as README.md says, word for word, compiles and runs its first
-# program, and looks for what else it promises. For a bare root, as ./run fresh install makes one.
+# readme.sh --here: installs the library on this system with the commands of README.md, word for word. It compiles and
+# runs the first program, and checks the other promises of README.md. For bare roots like those of ./run fresh install.
 set -euo pipefail
 export LC_ALL=C
 
@@ -27,7 +27,7 @@ if [ "$*" != --here ] || [ "$(id -u)" -ne 0 ]; then
 fi
 tmp=$(mktemp -d)
 
-# A person would say yes, and has sudo; in a container nothing is installed that is only recommended.
+# A person would answer yes, and has sudo. In a container, recommended packages are not installed.
 printf '%s "%s";\n' APT::Get::Assume-Yes true APT::Install-Recommends false >/etc/apt/apt.conf.d/99here
 update_once
 need sudo
@@ -40,7 +40,7 @@ words() { # COMMANDS: a shell is told these
 progress 'README: Install'
 words "$(readme_block Install 1)"
 
-# The last of its commands is a habit only: the installation itself has told the linker.
+# The last of the commands, ldconfig, is only a habit, because the installation itself updates the linker's cache.
 rm /etc/ld.so.cache
 cmake --install build >/dev/null
 ldconfig -p | grep -q libzkrecipes.so.0 || die 1 'after the installation the linker does not find the library'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# static.sh ROOT CMAKE WORK: zkr as one file. It needs no other, and finds hosts by name.
+# static.sh ROOT CMAKE WORK: builds zkr as a single file. It needs no other files, and resolves host names.
 set -eu
 root=$1 cmake=$2 work=$3
 rm -rf "$work"
@@ -16,7 +16,7 @@ if readelf -d "$zkr" | grep NEEDED; then
     exit 1
 fi
 
-# Nobody listens there.
+# Nothing listens on this port.
 status=0
 said=$("$zkr" -z localhost:1 --connect-timeout 1 status /x 2>&1) || status=$?
 case $status:$said in

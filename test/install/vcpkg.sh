@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # vcpkg.sh ROOT CMAKE COMPILER WORK INCLUDE LIBRARY UTHASH GENERATOR: runs the port for vcpkg without vcpkg, see
-# vcpkg.cmake. The headers and the library of ZooKeeper are where vcpkg has them, for a shared library where Conan has the
-# headers. A program is linked with what the port installs, by CMake and by pkg-config, and runs.
+# vcpkg.cmake. The headers and the library of ZooKeeper are where vcpkg has them or, for a shared library, where Conan
+# has the headers. A program is linked with the installed files, by CMake and by pkg-config, and runs.
 set -eu
 root=$1 cmake=$2 compiler=$3 work=$4 include=$5 library=$6 uthash=$7 generator=$8
 program=$root/tools/ports/conan/test_package
@@ -22,13 +22,13 @@ for linkage in static dynamic; do
     [ $linkage = static ] || headers=$installed/include
     mkdir -p "$headers" "$installed/lib"
     ln -s "$include/zookeeper/"*.h "$headers"
-    # A file of its own: the list of included files has the name behind a link.
+    # This header is a regular file, because the compiler lists the target of a symbolic link.
     rm "$headers/zookeeper.h"
     printf '#include "%s/zookeeper/zookeeper.h"\n' "$include" >"$headers/zookeeper.h"
     ln -s "$uthash/uthash.h" "$installed/include"
     ln -s "${library%.so}.a" "$installed/lib/libzookeeper.a"
     ar qc "$installed/lib/libzookeeper_hashtable.a"
-    # A shared library cannot have the static one of a distribution in it.
+    # A shared library cannot contain the static libzookeeper of a distribution.
     [ $linkage = static ] || ln -s "$library" "$installed/lib/libzookeeper.so"
 
     "$cmake" "-DROOT=$root" "-DWORK=$work" "-DINSTALLED=$installed" "-DLINKAGE=$linkage" "-DGENERATOR=$generator" \
@@ -36,7 +36,7 @@ for linkage in static dynamic; do
     version=$(cat "$work/version")
 
     grep -rqF "$headers/zookeeper.h" "$work/build_$linkage" || complain 'compiles with other headers of ZooKeeper'
-    # What vcpkg looks at.
+    # Checks that vcpkg makes.
     for path in debug/include debug/share debug/tools; do
         [ ! -e "$packages/$path" ] || complain "installs $path"
     done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the version of the library it runs with; fails if the headers' is another one. */
+/* Prints the version of the library. Fails if the headers have another version. */
 #include <iostream>
 #include <string_view>
 

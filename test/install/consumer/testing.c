@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the version of the library; fails if a failure of the testing library is not told by the other. */
+/* Prints the version of the library. Fails if zkr_last_error() does not report an error of the testing library. */
 #include <stdio.h>
 
 #include <zkr/testing.h>
