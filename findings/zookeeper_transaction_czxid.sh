@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ZooKeeper server 3.8.0-11+deb12u2 (Debian 12): the czxid of a node is not unique, and failures use zxids, not numbers.
+# ZooKeeper server 3.8.0-11+deb12u2 (Debian 12): the czxid of a node is not unique, and a failed write uses a zxid but
+# no sequence number.
 #
-# The czxid looks like an identity of a node and like a fencing token for it, but all nodes that one transaction creates
-# share one czxid; of sequential ones only the numbers differ. A create that fails with "node exists" and a transaction
-# that fails each use a zxid of their own, even though they change nothing, but no number: the next sequential child
-# continues without a gap. That number can be read beforehand: it is (cversion + numChildren) / 2 of the parent's
-# Stat, because the cversion that clients see is 2 x (children created so far) - numChildren, not a stored count.
+# The czxid looks like an identity of a node and like a fencing token for it. However, all nodes that one transaction
+# creates share one czxid; if they are sequential, only their sequence numbers differ. A create that fails with "node
+# exists" and a transaction that fails each use a zxid, although they change nothing. They use no sequence number: the
+# next sequential child continues without a gap. The next number can be computed from the parent's Stat as
+# (cversion + numChildren) / 2. The cversion that clients see is not a stored count, but
+# 2 x (children created so far) - numChildren.
 #
 #   after 3 creates and 3 transactions that failed: number +1, zxid +7
 #   3 sequential creates in one transaction: numbers 2 3 4, different czxids: 1

@@ -136,7 +136,7 @@ import_root() {
 
 # ---- inside the root ----------------------------------------------------------------
 
-# The environment of a login on a new system, and access to the archive.
+# The environment of a login on a new system, plus the proxy settings that give access to the package archive.
 environment=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || environment+=("$name=${!name}")

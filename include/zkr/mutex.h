@@ -45,7 +45,8 @@
  *   zkr_contenders and `zkr status` show the idle client as the holder. The owner text and the time of the grant in the
  *   node are those of the first hold.
  * - Threads of this client can overtake a contender of another client until this client notices the contender, a moment
- *   after the contender's node was created. The contender must wait for this event and for the delete.
+ *   after the contender's node was created. The contender gets the lock only after this client has noticed the
+ *   contender and has deleted the kept node.
  *
  * In zkr_stats, pending_deletes includes a kept node through which nobody holds the lock, but held does not.
  * zkr_client_flush(), zkr_client_shutdown() and zkr_mutex_destroy() of the mutex that held the lock last delete the

@@ -24,11 +24,11 @@
  * it is held, reserved by the nodes of a waiter, or being acquired by another contender. A try that finds too few free
  * permits creates no node, so it does not disturb other tries.
  *
- * **The maximum** is a convention among all users of the path. It is not stored there, and nothing checks that all
- * users pass the same number. With options.max_from, the client reads the maximum from a node, Curator's SharedCount,
- * and follows its changes. If the maximum is raised, waiting contenders get permits. If it is lowered, held permits
- * stay held, and no contender gets a permit until enough permits have been released. While a client reads a changed
- * maximum, for one round trip, its tries get nothing.
+ * **The maximum** is a convention among all users of the path. The nodes of permits contain it only for display
+ * (contenders.h), and nothing checks that all users pass the same number. With options.max_from, the client reads the
+ * maximum from a node, Curator's SharedCount, and follows its changes. If the maximum is raised, waiting contenders get
+ * permits. If it is lowered, held permits stay held, and no contender gets a permit until enough permits have been
+ * released. While a client reads a changed maximum, for one round trip, its tries get nothing.
  *
  * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket increases with each grant only if the
  * maximum is 1. Otherwise, tokens only distinguish holds.

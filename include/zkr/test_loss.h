@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 /**
- * End a session from outside, by taking it over and closing it. This works for any session of any client and language,
- * because ZooKeeper's servers compute the password of a session from its id.
+ * End a session from outside, by taking it over and closing it. This works for the session of any client, in any
+ * language, because ZooKeeper's servers compute the password of a session from its id.
  *
  * @servers     connection string.
  * @session_id  as zkr_client_session_id() returns it.

@@ -71,9 +71,9 @@ struct zkr__guardian_record {
 };
 
 /*
- * A process group as a descriptor. The reading end of the pipe has the group as its owner (F_SETOWN), and SIGKILL as
- * its signal (F_SETSIG), so a byte written into the pipe kills the group. Once the group is gone, its number may be
- * reused. The descriptor refers to the group itself, so it never kills other processes.
+ * A process group is sent as the two ends of a pipe. The group owns the reading end (F_SETOWN), whose signal is SIGKILL
+ * (F_SETSIG), so a byte written into the pipe kills the group. Once the group is gone, its number may be reused. The
+ * reading end refers to the group itself, not to its number, so the byte never kills other processes.
  */
 enum { ZKR__GROUP_READER, ZKR__GROUP_WRITER, ZKR__GROUP_FDS };
 

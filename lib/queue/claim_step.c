@@ -382,8 +382,8 @@ static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_eve
 }
 
 /*
- * A hold renews the watch on its own node. A waiting claim renews the watch on the node or directory for which it
- * waits.
+ * A watch has been silent for so long that it is doubted. A hold renews the watch on its own node. A waiting claim
+ * renews the watch on the node ahead or on the children of its directory.
  */
 static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {

@@ -103,9 +103,10 @@ struct zkr__rest {
     int64_t session; /* 0 = it has not ended yet */
     unsigned char password[16];
     int64_t timeout_ms;
-    bool has_nodes;   /* some nodes may still exist */
-    bool closing;     /* the session's handle is being closed */
-    int64_t gone_at;  /* by then the servers have ended it in any case */
+    bool has_nodes; /* some nodes may still exist */
+    bool closing;   /* the session's handle is being closed */
+    int64_t
+        gone_at; /* the time by which the servers have certainly ended the session */
     int64_t failures; /* number of handles closed without a confirmation */
 };
 
@@ -114,7 +115,8 @@ struct zkr__ended {
     bool by_servers;        /* a server reported the end */
     bool early;             /* a server ended it before its timeout was over */
     int64_t promised_until; /* the latest time that valid_for() may have promised */
-    int64_t gone_at;        /* by then the servers have ended it in any case */
+    int64_t
+        gone_at; /* when the timeout of the session, counted from its reported end, is over */
 };
 
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields are grouped by subject

@@ -83,7 +83,7 @@ struct zkc_verdict {
     int64_t store_refused;    /* writes refused because of their token */
     /* Durations, in ns; each the longest unless its name says otherwise. */
     int64_t hand_over_median, hand_over_99, hand_over_max;
-    int64_t unavailable; /* a thread waited and none held */
+    int64_t unavailable; /* a thread waited for a lock that nobody held */
     int64_t late;        /* acquires after their deadlines */
     int64_t stalled;     /* a client stalled by the machine, not by the nemesis */
     int64_t calm;        /* after the nemesis, until every thread had every lock */

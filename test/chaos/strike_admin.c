@@ -125,8 +125,8 @@ bool zkc_take_snapshot(const struct strike *x)
 }
 
 /*
- * Sets the data of one server back while locks are held. No library can compensate for that, as docs/loss.md says. At
- * the end the server gets the data of the others.
+ * Restores an older snapshot on one server while locks are held. No library can compensate for that, as docs/loss.md
+ * says. At the end, the server is wiped and gets the data of the others.
  */
 bool zkc_restore_snapshot(const struct strike *x)
 {

@@ -154,8 +154,8 @@ static bool remove_replaced(const struct strike *x, zkt_raw *raw)
 }
 
 /*
- * Replaces the node of a holder. In half of the cases a client, possibly the holder, is cut off meanwhile, and is back
- * before the foreign node is deleted.
+ * Replaces the node of a holder with a foreign node of the same name. In half of the cases, a client, possibly the
+ * holder, is cut off meanwhile, and is connected again before the foreign node is deleted.
  */
 bool zkc_replace_holder(const struct strike *x)
 {

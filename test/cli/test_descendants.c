@@ -24,7 +24,7 @@ enum { SOON_MS = 6000 };
  */
 static const char leaves[] = "setsid \"$@\" & exit 3";
 static const char waits[] = "timeout 100 \"$@\"; true";
-/* The command has no other process, so its keeper gets no signal. */
+/* The command starts no other process, so no SIGCHLD wakes the keeper. */
 static const char quiet[] = "exec \"$@\"";
 
 /* Starts a holder that runs the script, and the next contender in the queue. */

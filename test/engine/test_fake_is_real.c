@@ -137,7 +137,7 @@ SCRIPT(nodes_are_made_together_alike,
        "a delete $5",
        "a delete /r")
 
-/* Requests that are sent back to back see each other's effects. */
+/* Each request sees the effects of the requests before it, even if they are sent back to back. */
 SCRIPT(pipelines_run_in_order_alike,
        "a parent /q &",
        "a create /q/n- &",

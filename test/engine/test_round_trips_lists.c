@@ -347,7 +347,8 @@ ZKT_CASE(who_comes_again_at_once_needs_no_list_to_join)
     assert_int_equal(lists(), 1);
     come_again(&q);
     zkt_door_focus(q.c[2]);
-    for (int i = 3; i < 3 + QUEUE - 1; i++) { /* it waits for all of these */
+    for (int i = 3; i < 3 + QUEUE - 1;
+         i++) { /* q.t[2] waits until each of these tickets has left */
         assert_int_equal(zkr_ticket_state(q.t[2]), ZKR_TICKET_WAITING);
         ZKT_MUST(zkr_ticket_wait(q.t[i % QUEUE], PATIENCE_MS));
         leave_at(&q, i % QUEUE);

@@ -33,7 +33,7 @@ static zkr_client *client_that_lists(void)
     return open_client(&o);
 }
 
-/* Returns a waiter behind two foreign contenders, of which the first is deleted. */
+/* Returns a waiter behind two foreign contenders, the first of which has been deleted. */
 static zkr_ticket *wait_behind_two(zkr_client *c)
 {
     zkr_mutex *m = mutex_at(c, "/lock", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_daemon_many PROGRAM: the daemon of examples/ with ten thousand tickets, as a black box. */
+/* test_daemon_many PROGRAM: tests daemon_epoll of examples/ as a black box, with ten thousand waiting tickets. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# code.sh: lib/session/lease.c keeps its contracts, by Frama-C; and with each mutant whose proof is a contract it does
-# not.
+# code.sh: proves with Frama-C that lib/session/lease.c meets its contracts, and checks that the proof fails with each
+# mutant that must break a contract.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 out=$PWD/build/proof
 rm -rf "$out/copy" && mkdir -p "$out/copy"
 
-# The provers, as why3 finds them. Its notes of them stay here.
+# why3 detects the provers, and writes them to this file.
 export WHY3CONFIG=$out/why3.conf
 why3 config detect >"$out/why3" 2>&1 || {
     cat "$out/why3"
@@ -23,7 +23,8 @@ frama() { # LIB SECONDS [ARGUMENT...]
         -cpp-extra-args=-I. -machdep gcc_x86_64 "$@" session/lease.c) >"$out/code" 2>&1
 }
 
-# Each goal is proved. -wp-par may let provers wait for a processor, so they get some time.
+# Succeeds if every goal was proved. The timeouts are generous, because with -wp-par a prover may have to wait for a
+# processor.
 all_proved() {
     local goals
     goals=$(sed -n 's/^\[wp\] Proved goals: *//p' "$out/code")

@@ -182,15 +182,15 @@ void zkp_normalise(void *zoo);
 
 /* --- the clients: cast.c --- */
 
-/* An event of the claim. @e has the fields that do not depend on the client. */
+/* Let the event @e happen to the claim. The caller sets only the fields that do not depend on the client. */
 void zkp_happens(unsigned claim, struct zkr__claim_event e);
 void zkp_tell(unsigned claim, enum zkr__event_kind kind);
-/* News of a node, or of the children of a directory. */
+/* Process the news of a node, or of the children of a directory. */
 void zkp_on_news(unsigned session, enum zkp_asked news, zkp_id node);
 void zkp_on_children(unsigned session, unsigned dir);
 /* Deliver an answer or news. */
 void zkp_deliver(unsigned session, struct zkp_message m);
-/* Let the group look at its members, as after each move. */
+/* Let the group react to the states of its members. This is done after each move. */
 void zkp_step_group(void);
 void zkp_start_members(int64_t failures, bool pauses);
 void zkp_let_members_go(void);

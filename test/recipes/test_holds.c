@@ -64,8 +64,8 @@ ZKT_HOLD_CASE(who_is_in_the_way_is_waited_for, ZKT_NONE)
 }
 
 /*
- * Contenders of all recipes on one path are served in the order of their sequence numbers. A mutex excludes each kind,
- * and each kind excludes a mutex.
+ * A mutex and a hold of each other kind, except permits and multi-locks, exclude each other on one path. They are
+ * served in the order of their sequence numbers.
  */
 ZKT_HOLD_CASE(a_mutex_on_the_path_excludes_it, ZKT_SEMAPHORES | ZKT_BIT(ZKT_MULTI))
 {

@@ -64,7 +64,7 @@ struct crowd;
 struct place {
     struct crowd *k;
     zkr_ticket *ticket;
-    int path, turn; /* 0 = the holder of its path */
+    int path, turn; /* turn 0 = the holder of the path */
 };
 
 struct crowd {

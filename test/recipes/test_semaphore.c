@@ -63,7 +63,7 @@ ZKT_CASE(there_are_no_more_than_the_maximum)
     ZKT_MUST(try(z, 3));
 }
 
-/* Many wait for few permits. A request for few permits does not overtake a request for many. */
+/* A request for few permits does not overtake an earlier request for many. */
 ZKT_CASE(it_is_fair_whatever_the_number)
 {
     struct told many = {0}, few = {0};
@@ -111,7 +111,7 @@ ZKT_CASE(a_newcomer_does_not_pass_the_queue)
     end(late.t);
 }
 
-/* A contender at the gate that has no leases yet is not overtaken, except by tries, which do not queue. */
+/* A contender in PATH/locks that has no leases yet is overtaken only by tries, because tries do not queue. */
 ZKT_CASE(the_gate_is_respected_before_its_leases_are_there)
 {
     char path[256];

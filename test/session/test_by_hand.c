@@ -142,7 +142,7 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
     s->losses++;
 }
 
-/* A stop reports the loss before it returns, although its own thread is the only one that dispatches. */
+/* A stop reports the loss before it returns, although the thread that calls it is the only one that dispatches. */
 ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
 {
     static struct seen s;

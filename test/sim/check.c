@@ -136,7 +136,7 @@ void sim_excuse(const struct zkf_node *node)
 
 void sim_excuse_always(const struct zkf_node *node)
 {
-    int at = 0; /* an earlier delete may have been refused */
+    int at = 0; /* the node is already in the list if an earlier delete was refused */
     while (at < excused_count && strcmp(excused[at].path, node->path) != 0) {
         at++;
     }

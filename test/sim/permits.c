@@ -12,7 +12,7 @@ enum { CHANGES = 1024 };
 
 static const char *const COUNT = "/permits-max";
 
-/* The maxima, each with the transaction from which it was in force; 0 = unknown. */
+/* The maxima, each with the zxid from which it was in force; a zxid of 0 = unknown. */
 static struct {
     size_t count;
     struct {

@@ -117,7 +117,7 @@ struct scene {
 
 struct process;
 
-/* A time by a client's clock, and for how long its threads had been late or stopped until then. */
+/* A time on a client's clock, and the total time for which its threads had been late or stopped by then. */
 struct moment {
     int64_t at, late; /* 0 = never */
 };

@@ -163,7 +163,10 @@ static void forge(int to, const struct zkr__near_address *self, struct zkr__news
 
 /* --- the door --- */
 
-/* Record the release of the node, and of the nodes ahead of it that its client passed on within the client. */
+/*
+ * Record the release of the node @holder, and of the client's own nodes ahead of it, which the client is deleting
+ * because it passed the lock on internally.
+ */
 static void hand(int client, const char *holder)
 {
     const struct zkf_node *node = zkf_find(holder);

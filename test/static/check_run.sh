@@ -130,7 +130,7 @@ for verb in build demo bench check lint test ci fuzz package docs; do
     hasnt 'did:'
 done
 
-# The script waits for another apt-get, but for no other problem.
+# The script waits while another apt-get is running, but fails at once on any other problem.
 machine 0 cmake
 stub sleep "echo 'did: sleep'; : >'$tmp/installed/slept'"
 stub apt-get "echo \"did: apt-get \$*\"

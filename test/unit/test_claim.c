@@ -229,8 +229,8 @@ static const char *const examples[] = {
     /* These answers to the create end the claim, each with its own code. No node exists, so nothing is removed. */
     "CREATING: created EAUTH|EINVAL|ENOMEM|ESYS|EEXIST|EZK-108 > GONE notify anew failed=CODE",
     "CREATING: created ENONODE hopeless > GONE notify anew failed=ENONODE",
-    /* The list finds the node, but the get was not sent for want of memory. A list alone does not prove the owner of
-       the node. */
+    /* The list finds the node, but the get was not sent because memory ran out. A list alone does not prove that the
+       node belongs to our session. */
     "ADOPTING: listed found > PAUSED-ADOPTING retry anew",
     /* If the search finds no node, none will appear. The claim creates a node under a new name. */
     "FINDING: listed ENONODE > CREATING create step-aside anew; created > LISTING; "
@@ -394,8 +394,8 @@ static const char *const examples[] = {
         "own-gone > GONE step-aside notify anew; start > CREATING create anew; created > LISTING; "
         "own-gone > GONE step-aside notify anew; start > CREATING create anew; created > LISTING; "
         "own-gone > GONE step-aside notify anew pauses; start > PAUSED-CREATING retry anew",
-    /* When a list shows that there is no node, the loss of the create has already been counted and has had its pause.
-       */
+    /* When a list shows that there is no node, the claim creates one at once: the failed create has already been
+       counted, and the claim has already paused for it. */
     "CREATING: created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
         "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
         "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "

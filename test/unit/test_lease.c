@@ -44,7 +44,9 @@ ZKT_UNIT_CASE(a_new_session_is_sure_from_its_opening_on)
     assert_false(zkr__lease_alive(&l, l.until));
 }
 
-/* The pause is the gap divided by a whole number, as near as possible to the wanted pause, and at most the gap. */
+/*
+ * The pause is the gap divided by a whole number from 1 to 16: the quotient of the gap and the wanted pause, rounded.
+ */
 ZKT_UNIT_CASE(the_pause_is_a_part_of_the_gap)
 {
     static const struct {

@@ -497,8 +497,11 @@ static const struct zkr__upcalls counts_events = {.connected = nothing,
                                                   .shutdown = nothing,
                                                   .free = nothing};
 
-/* The engine is notified of node events while the session lives. For a session that was given up, one more answer and
- * then an event of its watch may arrive. Both still find valid memory, and nobody is notified. */
+/*
+ * The engine is notified of node events while the session lives. After the client has given up a session, a late answer
+ * may arrive, and then an event of the watch that the request set. The memory for both is still valid, and nobody is
+ * notified.
+ */
 ZKT_UNIT_CASE(event_of_a_session_given_up_meets_nobody)
 {
     zkr_client *c = connected_client();

@@ -56,7 +56,10 @@ void zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line)
     failed(file, line);
 }
 
-/* Returns @value as text, for example "5", or the name of the code if @text in the test is such a name. */
+/*
+ * Returns @value as text, for example "5". If @text, the expression in the test, is the name of a code, returns the
+ * name of the code @value instead.
+ */
 static const char *named(int64_t value, const char *text, char out[32])
 {
     if (strncmp(text, "ZKR_E", 5) == 0 || strcmp(text, "ZKR_OK") == 0) {

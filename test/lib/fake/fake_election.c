@@ -46,7 +46,8 @@ static void look_for_leader(void)
 }
 
 /*
- * The server with the longest log wins. If a leader with writes that it could not commit takes part, it is that leader.
+ * A leader that has writes that it could not commit has the longest log, so it wins if it takes part. Otherwise, a
+ * random server that is up wins.
  */
 static struct zkf__server *winner(void)
 {

@@ -237,8 +237,8 @@ void zkf__drop_pending(void)
 }
 
 /*
- * A leader without followers that does not know this yet answers all requests that need no quorum. If it is not
- * replaced, its view of sessions stays valid, and the writes in its log may be committed.
+ * A leader that has lost its followers, but has not noticed it yet, answers all requests that need no quorum. If it is
+ * not replaced, its view of sessions stays valid, and the writes in its log may be committed.
  */
 static void take_alone(struct zkf__server *from, struct zkf__req *req)
 {

@@ -36,7 +36,7 @@ enum {
 enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES, ZKF__AUTH };
 /* Parts of a multi that are not requests by themselves. */
 enum { ZKF__CHECK_ONE = 110 };
-/* The session of all strangers. */
+/* The session ID of all creates and deletes by zkf_stranger_...(). */
 enum { ZKF__STRANGER = 1 };
 
 struct zkf__conn;

@@ -288,7 +288,10 @@ static void answer(struct zkf__req *req)
     }
 }
 
-/* If another connection has closed the session, the connection here stays open. */
+/*
+ * Close the connections of a session that has ended. On a single server, unless `calm`, each connection stays open in
+ * half of the cases if no client requested the end.
+ */
 static void close_session_here(struct zkf__server *server, int64_t session, bool by_us)
 {
     bool may_stay = zkf__w.config.servers == 1 && !zkf__w.config.calm && !by_us;
