@@ -32,7 +32,7 @@ static void docker(const char *verb, int index)
 {
     struct command c = {.verb = verb};
 
-    const char *project = getenv("ZKR_CLUSTER"); /* as ./run cluster has set it */
+    const char *project = getenv("ZKR_CLUSTER"); /* set by ./run cluster */
     (void)snprintf(c.container, sizeof c.container, "%s-zk%d",
                    project ? project : "zkrecipes", index + 1);
     int status = zkt_join(zkt_fork(run_docker, &c), DOCKER_MS);
@@ -51,7 +51,7 @@ const char *cluster_host(int index)
     return host[index];
 }
 
-/* The leader's index or -1; *@serving counts the servers that serve. */
+/* Returns the leader's index or -1, ignoring the server @but. Sets *@serving to the number of servers that serve. */
 static int survey(int but, int *serving)
 {
     int leader = -1;
@@ -81,7 +81,7 @@ int cluster_leader(int old)
     zkt_fail("no leader within %d ms", SERVE_MS);
 }
 
-/* Which of them do not run as they should; a bit each. */
+/* The servers that are stopped or paused, one bit each. */
 static unsigned stopped;
 static unsigned paused;
 

@@ -5,26 +5,26 @@
 #include <stdint.h>
 
 /*
- * The three servers of ./run cluster, by index from 0, in the order of $ZKR_SERVERS. Each
- * call returns when what it says has happened, or fails the test.
+ * The three servers of ./run cluster, by index from 0, in the order of $ZKR_SERVERS. Each call returns when it has taken
+ * effect, or fails the test.
  */
 enum { CLUSTER_SIZE = 3 };
 
-/** "127.0.0.1:port" */
+/** Returns "127.0.0.1:PORT". */
 const char *cluster_host(int index);
 
-/** Wait until another server than @old (-1: any) leads a quorum. Returns its index. */
+/** Waits until a server other than @old leads a quorum, and returns its index. -1 = any server. */
 int cluster_leader(int old);
 
-/** SIGKILL, and a new start that does not wait for the server to serve. */
+/** Kills the server with SIGKILL, or starts it again. The start does not wait until the server serves. */
 void cluster_kill(int index);
 void cluster_start(int index);
 
-/** All processes of the container stand still, and go on. */
+/** Stops all processes of the container, or continues them. */
 void cluster_pause(int index);
 void cluster_unpause(int index);
 
-/** Start what does not run, and wait until every server serves. */
+/** Starts the stopped servers, continues the paused ones, and waits until every server serves. */
 void cluster_heal(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock on the ensemble of ./run cluster, while `docker kill` and `docker pause` take its
- * leader away. Run by ./run cluster test only.
+ * Tests of locks on the ensemble of ./run cluster, while `docker kill` and `docker pause` take its leader away. Only
+ * `./run cluster test` runs them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void heal(void *unused)
     cluster_heal();
 }
 
-/* All servers run, and do so again at the end. */
+/* Makes all servers run, now and at the end of the case. */
 static void begin(void)
 {
     static int end;
@@ -42,7 +42,9 @@ static void begin(void)
     zkt_keep(&end, heal);
 }
 
-/* A client connected to server @index, free to go to any. Which one is first is chance. */
+/*
+ * Returns a client that is connected to server @index and may move to any other. Each client starts at a random server.
+ */
 static zkr_client *client_at(int index, int64_t session_ms)
 {
     for (int tries = 0; tries < 200; tries++) {
@@ -62,7 +64,7 @@ static void expect_handed_over(struct holder *from, struct holder *to)
     assert_true(to->token > from->token);
 }
 
-/* The names in the queue, in its order, as one text. */
+/* Writes the names of the nodes in the queue, in order. */
 static void queue_text(const char *path, char *text, size_t size)
 {
     zkr_contenders *list = NULL;
@@ -80,9 +82,9 @@ static void queue_text(const char *path, char *text, size_t size)
     zkt_close(c);
 }
 
-/* ---- a hold that goes on ----------------------------------------------------------- */
+/* ---- a hold that survives ---------------------------------------------------------- */
 
-/* Sessions that outlive the fault: one holds at the leader, two wait for it, here and at another server. */
+/* Sessions that outlive the fault. @h holds and @near waits, both at the leader; @far waits at another server. */
 struct kept {
     const char *path;
     struct holder *h, *far, *near;
@@ -99,11 +101,11 @@ static void begin_kept(struct kept *k, int leader)
     assert_non_null(strstr(k->queue, strrchr(k->h->node, '/') + 1));
 }
 
-/* By the same node, in the same order; nobody else is granted. */
+/* Expects the same nodes in the same order, and no grant to a waiter. Then each waiter gets the lock in turn. */
 static void expect_kept(struct kept *k, int64_t after_fault)
 {
     char queue[512];
-    /* A bound this late comes from writes sent after the fault, and answered. */
+    /* A bound this late proves that writes were sent and answered after the fault. */
     ZKT_EVENTUALLY(atomic_load(&k->h->sure_until) > after_fault + LONG_MS, PATIENCE_MS);
     queue_text(k->path, queue, sizeof(queue));
     assert_string_equal(k->queue, queue);
@@ -123,12 +125,12 @@ static void expect_kept(struct kept *k, int64_t after_fault)
 
 /* ---- a hold that is lost ----------------------------------------------------------- */
 
-/* A session that the fault ends, and another that waits for its hold. */
+/* A holder that loses its hold because of the fault, and the next contender in the queue. */
 struct lost {
     struct holder *h, *next;
 };
 
-/* The holder knows of no other server than the leader (@pinned), or of all. */
+/* If @pinned, the holder knows only the leader. Otherwise it knows all servers. */
 static void begin_lost(struct lost *k, int leader, bool pinned)
 {
     const char *path = zkt_child(pinned ? "pinned" : "free");
@@ -138,7 +140,7 @@ static void begin_lost(struct lost *k, int leader, bool pinned)
     k->next = holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), path, 1);
 }
 
-/* The hold ends before the next one begins. */
+/* Expects that the promise of the hold ends, and that the loss is reported, before the next contender gets the lock. */
 static void expect_lost(struct lost *k, int64_t fault)
 {
     holder_await_grant(k->next);
@@ -150,7 +152,9 @@ static void expect_lost(struct lost *k, int64_t fault)
     assert_true(atomic_load(&k->h->lost_at) <= atomic_load(&k->next->granted_at));
 }
 
-/* All servers are back: it never comes back, and its client can go on. */
+/*
+ * Called when all servers are back. Expects that the hold stays lost, and that its client can acquire the lock again.
+ */
 static void expect_lost_for_good(struct lost *k)
 {
     ZKT_BECOMES(zkr_client_state(k->h->c), ZKR_STATE_CONNECTED, PATIENCE_MS);
@@ -177,7 +181,7 @@ static const char *begin_command(struct cli *c)
     return path;
 }
 
-/* It goes on, and another one is refused. */
+/* Expects that the command still runs under the lock, and that another zkr gets no lock. Then ends the command. */
 static void expect_command(struct cli *c, const char *path)
 {
     struct cli s;
@@ -186,10 +190,10 @@ static void expect_command(struct cli *c, const char *path)
     assert_non_null(strstr(cli_out(&s), "the-holder"));
     zkt_put_byte(c->in, '!');
     ZKT_BECOMES(strcmp(cli_out(c), "!"), 0, PATIENCE_MS);
-    (void)close(c->in); /* the end of its input is the end of cat */
+    (void)close(c->in); /* cat ends at the end of its input */
     c->in = -1;
     assert_int_equal(cli_wait(c), 0);
-    /* A release that no server answers before zkr ends is left to the end of the session. */
+    /* If no server answers the release before zkr ends, the node stays until the session ends. */
     int64_t start = zkt_now_ms();
     ZKT_BECOMES(zkt_children_count(zkt_servers(), path), 0, PATIENCE_MS);
     print_message("node gone after %lld ms\n", (long long)(zkt_now_ms() - start));
@@ -198,8 +202,8 @@ static void expect_command(struct cli *c, const char *path)
 /* ---- the leader -------------------------------------------------------------------- */
 
 /*
- * The leader is killed: holder, waiters and the command connect elsewhere and keep node, place and token. A holder that
- * knows no other server is sure no longer than its session.
+ * The leader is killed. Clients that know all servers reconnect, and keep their nodes, places and tokens. A holder that
+ * knows no other server loses its hold before the next contender gets the lock.
  */
 ZKT_CASE(the_death_of_the_leader_costs_those_who_know_no_other)
 {
@@ -211,7 +215,7 @@ ZKT_CASE(the_death_of_the_leader_costs_those_who_know_no_other)
     begin_lost(&lost, leader, true);
     begin_kept(&kept, leader);
     const char *path = begin_command(&c);
-    zkt_sleep_ms(SHORT_MS); /* some probes, so that the bound is not the first */
+    zkt_sleep_ms(SHORT_MS); /* until probes have extended the first bound */
     const int64_t start = zkt_now_ms();
     cluster_kill(leader);
     (void)cluster_leader(leader);
@@ -224,7 +228,7 @@ ZKT_CASE(the_death_of_the_leader_costs_those_who_know_no_other)
     expect_lost_for_good(&lost);
 }
 
-/* The leader stands still for less than the session: nothing is lost, nobody is granted. */
+/* The leader is paused for less than the session timeout. No hold is lost, and no waiter gets the lock. */
 ZKT_CASE(a_pause_within_the_session_changes_nothing)
 {
     begin();
@@ -239,8 +243,9 @@ ZKT_CASE(a_pause_within_the_session_changes_nothing)
 }
 
 /*
- * A leader that stands still and comes back when another leads makes nobody sure again. No server answers for longer than
- * the session, so that a holder that knows of all servers loses its hold, too, though its session may live on.
+ * The leader is paused for longer than the session timeout, while another server becomes the leader. A holder loses its
+ * hold before the next contender gets the lock, even if the holder knows all servers. When the old leader runs again,
+ * it does not restore a hold.
  */
 ZKT_CASE(a_pause_beyond_the_session_ends_the_hold_first)
 {
@@ -274,7 +279,7 @@ static struct {
     struct term terms[HOLDS_MAX];
 } crowd;
 
-/* Acquire, claim for a moment, release, again and again. */
+/* Acquires the lock, holds it for a moment and releases it, until the test stops. */
 static void *take_turns(void *arg)
 {
     struct holder *h = arg;
@@ -293,7 +298,7 @@ static void *take_turns(void *arg)
             sure = holder_look(h);
         }
         t.until = sure ? zkt_now_ms() : atomic_load(&h->sure_until);
-        (void)zkr_mutex_release(h->m); /* ZKR_ESESSION when it was lost */
+        (void)zkr_mutex_release(h->m); /* returns ZKR_ESESSION if the hold was lost */
         int i = atomic_fetch_add(&crowd.count, 1);
         if (t.until > 0 && i < HOLDS_MAX) {
             crowd.terms[i] = t;
@@ -324,7 +329,7 @@ static void expect_no_overlap(int count)
     assert_true(sure > 100);
 }
 
-/* Leaders are killed and paused under a crowd: terms that were sure never overlap. */
+/* Leaders are killed and paused while many clients compete. Terms, each up to the end of its promise, never overlap. */
 ZKT_CASE(a_crowd_never_has_two_sure_holders)
 {
     begin();

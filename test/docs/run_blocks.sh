@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_blocks.sh ROOT BUILD STAGE LIBDIR CC: what the documents tell people to type, on the server in $ZKR_SERVERS: the
-# blocks of sh in README.md and docs/, the examples of zkr(1), examples/crontab and examples/backup.service. Programs that
-# they name and that are not ours are stand-ins, which say that they ran. STAGE has an installed library.
+# run_blocks.sh ROOT BUILD STAGE LIBDIR CC: runs the commands in the documents, on the server in $ZKR_SERVERS. These
+# are the blocks of sh in README.md and docs/, the examples of zkr(1), examples/crontab and examples/backup.service.
+# Stand-ins that record their calls replace programs of other projects. STAGE has an installed library.
 set -euo pipefail
 root=$1 build=$2 stage=$3 libdir=$4 cc=$5
 
@@ -11,7 +11,7 @@ tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$tmp"' EXIT
 mkdir "$tmp/bin"
 for program in rsync make refresh-mirror move-it flash-it run-tests report scheduler backup-all git; do
-    # shellcheck disable=SC2016 # it is the stand-in that looks at these
+    # shellcheck disable=SC2016 # the stand-in expands these
     printf '#!/bin/sh\necho "${0##*/} ran under ${ZKR_LOCK_PATH-no lock}" >>"%s/ran"\n' "$tmp" >"$tmp/bin/$program"
     chmod +x "$tmp/bin/$program"
 done
@@ -25,25 +25,25 @@ fail() {
     exit 1
 }
 
-# Lines as they are printed, with our server in the place of those they name.
+# Copies standard input, and replaces the servers in the documents with the server of this test.
 with_our_server() {
     sed -e "s/zk1:2181,zk2:2181,zk3:2181/$servers/g" -e "s/127\.0\.0\.1:2181/$servers/g"
 }
 
-# line TEXT: one command, as a shell takes it.
+# line TEXT: runs one command in a shell. If it needs another process to hold or to wait, starts that process first.
 line() {
     local text=$1 path=${1##* } holder=
     echo "+ $text"
     case $text in
-    'zkr elect --yield --to db2 '*) # somebody leads, and db2 waits
+    'zkr elect --yield --to db2 '*) # needs a leader, and db2 as a waiter
         zkr elect --once -i db1 "$path" sleep 100 &
         until zkr status -q "$path"; do sleep 0.05; done
         zkr elect --once -i db2 "$path" sleep 2 &
         holder=$!
         until zkr status --json "$path" | grep -q '"waiting":1'; do sleep 0.05; done
         ;;
-    'zkr elect '*) text="zkr elect --once ${text#zkr elect }" ;; # else it leads until it is stopped
-    'zkr revoke '*) # somebody has to hold what is taken away
+    'zkr elect '*) text="zkr elect --once ${text#zkr elect }" ;; # otherwise it leads until it is stopped
+    'zkr revoke '*) # needs a holder
         zkr lock "${text##* }" sleep 100 &
         holder=$!
         until zkr status -q "${text##* }"; do sleep 0.05; done
@@ -53,19 +53,19 @@ line() {
     [ -z "$holder" ] || wait "$holder" || true
 }
 
-# ran PROGRAM PATH: it ran under the lock at PATH, and nothing else has since the last question.
+# ran PROGRAM PATH: checks that since the last call only PROGRAM has run, under the lock at PATH.
 ran() {
     [ "$(cat ran 2>/dev/null)" = "$1 ran under $2" ] || fail "wanted $1 under $2, but: $(cat ran 2>/dev/null)"
     rm -f ran
 }
 
-# Blocks of the pages by their first words. A new one is an error until it has a place here.
+# Runs a block of a page. The first words of the block select how. A block that is unknown here is an error.
 page_block() {
     local first
     first=$(head -n 1 "$1")
     case $first in
     'sudo apt-get install'*)
-        # Packages and commands of the installation: tried on a bare Debian, not on the machine of the tests.
+        # ./run fresh install runs these commands on a bare Debian. Here, only their text is checked.
         diff <(sed -n 2,3p "$1") - <<'SH' || fail 'the pages show another installation than the one that is tested'
 cmake -B build && cmake --build build
 sudo cmake --install build && sudo ldconfig
@@ -120,14 +120,14 @@ for block in "$tmp"/block:*; do
 done
 [ "$count" -ge 5 ] || fail "the pages have only $count blocks of sh"
 
-# The line of cron without its five times, twice at once as on two hosts: the job runs once.
+# Two processes run the command of the crontab at the same time, as on two hosts. The job runs once.
 cron=$(grep -v '^#' "$root/examples/crontab" | sed -n 's/^\([0-9*]* \)\{5\}//p' | sed 's/--min-hold 60/--min-hold 2/')
 line "$cron" &
 line "$cron"
 wait $!
 ran backup-all /jobs/backup
 
-# The unit: what it starts, and what its file looks like to systemd where there is one.
+# Runs the command of the unit and, if systemd is installed, checks the unit with it.
 line "$(sed -n 's/^ExecStart=//p' "$root/examples/backup.service")"
 ran backup-all /jobs/backup
 if command -v systemd-analyze >/dev/null; then
@@ -137,7 +137,7 @@ if command -v systemd-analyze >/dev/null; then
     ! grep backup.service <<<"$said" || fail 'examples/backup.service: systemd has something to say'
 fi
 
-# zkr(1): the examples that are commands by themselves. A part of a script is in cli.man.
+# Runs the examples of zkr(1) that are complete commands. The test cli.man runs the parts of scripts.
 examples=$(sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$root/tools/zkr/zkr.1" |
     sed -n '/^\.nf/,/^\.fi/p' | grep '^zkr ' | sed -e 's/\\-/-/g' -e 's/-w 30 --force/-w 1 --force/')
 while IFS= read -r text; do

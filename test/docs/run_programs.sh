@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_programs.sh BUILD: the programs of examples/ that only the documents show do what these say, on the server in
-# $ZKR_SERVERS.
+# run_programs.sh BUILD: tests the examples pieces, fork, daemon_threads and stripes on the server in $ZKR_SERVERS. They do
+# what the documents say.
 set -euo pipefail
 examples=$1/examples
 
@@ -24,8 +24,8 @@ child: try the lock: ZKR_ETIMEDOUT
 parent: release: ZKR_OK
 SAID
 
-# Two processes of three threads each, until each has worked often: their tokens grow in the order of the lines,
-# so no two have worked at once. A signal ends both with nothing left in the queue.
+# Two processes of three threads each run until each has worked often. Their tokens rise in the order of the lines, so no
+# two threads worked at the same time. A signal ends both processes, and the queue is empty.
 begin() { # NAME
     "$examples/daemon_threads" "$ZKR_SERVERS" "$1" 3 /docs/threads >>"$tmp/works" &
 }
@@ -48,8 +48,8 @@ sort -c -u -n -k 3 "$tmp/works" || fail 'daemon_threads: tokens that do not grow
 "$1/tools/zkr" status -q /docs/threads && fail 'daemon_threads: the lock is still held'
 echo "$(wc -l <"$tmp/works") pieces of work"
 
-# Four processes add to the numbers of the same eight keys: no addition is lost. A key waits for the holder of its own
-# stripe alone. Keys have the stripes that FNV-1a gives them, computed here by another program.
+# Four processes add to the numbers of the same eight keys, and no addition is lost. A key waits only for the holder of
+# its own stripe. FNV-1a, which this script computes independently, determines the stripe of a key.
 mkdir "$tmp/rows"
 keys=(alice bob carol dave erin frank grace heidi)
 stripes() { # TIMES KEY...

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_python.sh ROOT ZKR STAGE LIBDIR: examples/lock.py waits for a lock that zkr holds on the server in $ZKR_SERVERS, gets
-# it with a higher token, and leaves nothing behind. STAGE has an installed library.
+# run_python.sh ROOT ZKR STAGE LIBDIR: tests examples/lock.py. It waits for a lock that zkr holds on the server in
+# $ZKR_SERVERS, gets the lock with a higher token, and leaves no node. STAGE has an installed library.
 set -euo pipefail
 root=$1 zkr=$2 stage=$3 libdir=$4
 path=/docs/python
@@ -39,7 +39,7 @@ token=$(sed -n 's/^held, fencing token \([0-9]*\)$/\1/p' "$tmp/said")
 [ "${token:-0}" -gt "$first" ] || fail "lock.py has the token ${token:-0} after $first"
 ! "$zkr" status -q "$path" || fail 'the lock is still held'
 
-# An error is one line, and the status says so.
+# lock.py reports an error in one line, and fails.
 ! lock no-path >"$tmp/said" 2>&1 || fail 'lock.py takes a lock at no path'
 grep -q '^lock.py: .* must start with /' "$tmp/said" || fail 'lock.py does not say what failed'
 [ "$(wc -l <"$tmp/said")" = 1 ] || fail 'lock.py says more than one line'

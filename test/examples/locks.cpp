@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* locks SERVERS PATH: uses all of zkr/zkr.hpp below PATH. It says what is not as it should be, and returns 1 then. */
+/*
+ * locks SERVERS PATH: tests all of zkr/zkr.hpp below PATH. Prints each failed expectation. Exits with 1 if there was
+ * one.
+ */
 #include <atomic>
 #include <cstdio>
 #include <future>
@@ -23,7 +26,7 @@ int failures;
     ((what) ? void()                                                                   \
             : (++failures, void(std::printf("line %d: %s\n", __LINE__, #what))))
 
-/* The code of what @fn throws; none if it returns. */
+/* Returns the code of the exception that @fn throws, or no error if it returns. */
 template <typename Fn> std::error_code thrown(Fn fn)
 {
     try {
@@ -72,7 +75,7 @@ void a_mutex_is_locked(zkr::client &client, const std::string &path)
     EXPECT(mutex.valid_for() == 0ms);
     EXPECT(thrown([&] { (void)mutex.fencing_token(); }) ==
            zkr::make_error_code(ZKR_ENOTOWNER));
-    mutex.unlock(); /* nobody's: no exception */
+    mutex.unlock(); /* not held, but an unlock throws no exception */
     {
         std::scoped_lock both(mutex, other);
         EXPECT(mutex.is_held() && other.is_held());
@@ -165,7 +168,7 @@ void a_client_moves(const char *servers, const std::string &path)
     zkr::mutex mutex(client, path);
     mutex.lock();
     EXPECT(client.valid_for() > 0ms);
-    for (int i = 0; i < 1000 && states == 0; i++) { /* told on another thread */
+    for (int i = 0; i < 1000 && states == 0; i++) { /* another thread calls on_state */
         std::this_thread::sleep_for(10ms);
     }
     EXPECT(states > 0);
@@ -175,7 +178,7 @@ void a_client_moves(const char *servers, const std::string &path)
     EXPECT(thrown([] { zkr::client("no host"); }) == std::errc::invalid_argument);
 }
 
-/* A client that another one replaces is closed first, and reports that. */
+/* A client that is replaced by another one is closed first, and reports the end. */
 void a_client_is_replaced(const char *servers, const std::string &path)
 {
     std::atomic<int> closed{0};
@@ -201,7 +204,7 @@ void a_client_is_replaced(const char *servers, const std::string &path)
     EXPECT(closed == 3);
 }
 
-/* Deadlines of any clock and unit, from the first to the last. */
+/* Deadlines may have any clock and unit, up to the limits of their type. */
 void deadlines_have_no_limits(zkr::client &client, const std::string &path)
 {
     using system = std::chrono::system_clock;

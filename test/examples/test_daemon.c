@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_daemon PROGRAM: the daemons of examples/ on an event loop, as black boxes. */
+/* test_daemon PROGRAM: tests a daemon of examples/ that has an event loop, as a black box. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void start(struct cli *c, const char *servers, const char *name)
     CLI_START(c, servers, name, zkt_path());
 }
 
-/* The token behind the last "NAME what", 0 = it has not said so. */
+/* Returns the token after the last occurrence of @what in the output, or 0 if there is none. */
 static int64_t last_said(struct cli *c, const char *what)
 {
     const char *line = cli_out(c), *last = NULL;
@@ -35,7 +35,7 @@ static void stop_by(struct cli *c, int number)
     assert_string_equal(cli_err(c), "");
 }
 
-/* It works under its token, and a signal ends it with nothing left behind. */
+/* The daemon works under its token. A signal ends it, and no node remains. */
 ZKT_CASE(it_works_until_a_signal_comes)
 {
     static const int numbers[] = {SIGTERM, SIGINT};
@@ -49,7 +49,7 @@ ZKT_CASE(it_works_until_a_signal_comes)
     }
 }
 
-/* First come, first served; who waits does no work; the next token is higher. */
+/* A second daemon does no work until the first one has ended. Then it gets a higher token. */
 ZKT_CASE(the_next_one_takes_over)
 {
     struct cli a, b;
@@ -57,14 +57,14 @@ ZKT_CASE(the_next_one_takes_over)
     int64_t first = await_hold(&a);
     start(&b, zkt_servers(), "b");
     ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
-    zkt_sleep_ms(300); /* three of its ticks */
+    zkt_sleep_ms(300); /* three ticks of the daemon */
     assert_string_equal(cli_out(&b), "");
     stop_by(&a, SIGTERM);
     assert_true(await_hold(&b) > first);
     stop_by(&b, SIGTERM);
 }
 
-/* One that waits leaves the queue. */
+/* A daemon that is stopped while it waits leaves the queue. */
 ZKT_CASE(one_that_waits_can_be_stopped)
 {
     struct cli a, b;
@@ -77,7 +77,7 @@ ZKT_CASE(one_that_waits_can_be_stopped)
     stop_by(&a, SIGTERM);
 }
 
-/* It says which hold was lost, and works again under another one. */
+/* The daemon reports which hold was lost, and works again under a new hold. */
 ZKT_CASE(a_lost_hold_is_asked_for_again)
 {
     struct cli c;
@@ -98,7 +98,7 @@ static bool has_thread(const struct cli *c, const char *name)
     return CLI_AS("sh", "-c", "grep -q \"^$0\" $1", name, names) == 0;
 }
 
-/* A signal ends it where no server answers, too. The thread is there when signals are caught. */
+/* A signal ends the daemon even if no server answers. When the service thread exists, the daemon catches signals. */
 ZKT_CASE(it_can_be_stopped_without_a_server)
 {
     struct cli c;
@@ -107,7 +107,7 @@ ZKT_CASE(it_can_be_stopped_without_a_server)
     stop_by(&c, SIGTERM);
 }
 
-/* Its loop runs the callbacks: there is a service thread, and none that dispatches. */
+/* The event loop runs the callbacks, so the client has a service thread, but no dispatch thread. */
 ZKT_CASE(callbacks_have_no_thread)
 {
     struct cli c;

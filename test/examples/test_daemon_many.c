@@ -14,7 +14,7 @@ enum { PATHS = 100, WAITING = 10000, TICKETS = PATHS + WAITING, PATIENCE_MS = 25
 
 static char *paths[PATHS];
 
-/* The tickets stand behind one another: the daemon is given each path again and again. */
+/* Gives the daemon each path many times, so its tickets queue behind one another. */
 static void start(struct cli *c, int tickets)
 {
     static const char *argv[3 + TICKETS + 1];
@@ -28,7 +28,7 @@ static void start(struct cli *c, int tickets)
     cli_spawn(c, false, argv);
 }
 
-/* How often it has said so. */
+/* Returns how often @what is in the output. */
 static int said(const struct cli *c, const char *what)
 {
     struct stat file;
@@ -44,7 +44,7 @@ static int said(const struct cli *c, const char *what)
     return count;
 }
 
-/* Each is a folder below this one, which has two links besides. */
+/* Each thread is a folder in this folder, which has two more links. */
 static int threads_of(const struct cli *c)
 {
     char path[64];
@@ -73,7 +73,10 @@ static void make_paths(void)
     }
 }
 
-/* Ten thousand that wait take no thread more than one that holds, and a signal ends them all. */
+/*
+ * A daemon with ten thousand waiting tickets has as many threads as a daemon with one ticket. A signal ends it, and no
+ * node remains.
+ */
 ZKT_CASE(ten_thousand_wait_in_one_daemon)
 {
     struct cli one, many;
@@ -88,6 +91,6 @@ ZKT_CASE(ten_thousand_wait_in_one_daemon)
     ZKT_EVENTUALLY(said(&many, " holds ") >= PATHS, PATIENCE_MS);
     assert_int_equal(threads_of(&many), threads);
     stop_by(&many);
-    ZKT_BECOMES(nodes(), 0,
-                PATIENCE_MS); /* with the session, where there was no time for more */
+    /* If there was no time to delete all nodes, they end with the session. */
+    ZKT_BECOMES(nodes(), 0, PATIENCE_MS);
 }

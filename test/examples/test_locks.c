@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_locks PROGRAM: locks.cpp, which tests zkr/zkr.hpp from inside. */
+/* test_locks PROGRAM: runs locks.cpp, which tests zkr/zkr.hpp. */
 #include "cli.h"
 
 ZKT_CASE(everything_of_the_header_for_cpp_works)

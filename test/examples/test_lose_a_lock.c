@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_lose_a_lock PROGRAM: examples/lose_a_lock.c as a black box. */
+/* test_lose_a_lock PROGRAM: tests examples/lose_a_lock.c as a black box. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* The worker hears of the loss, and stops in less than a second. */
+/* The worker is notified of the loss, and stops in less than a second. */
 ZKT_CASE(the_worker_stops_within_a_second)
 {
     static const char before[] =
@@ -18,7 +18,6 @@ ZKT_CASE(the_worker_stops_within_a_second)
     ZKT_IN_RANGE(strtol(said + sizeof before - 1, NULL, 10), 0, 999);
 }
 
-/* Without Java it says what to install. */
 ZKT_CASE(without_java_it_says_what_to_install)
 {
     struct cli c;

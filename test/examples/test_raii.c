@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_raii PROGRAM: examples/raii.cpp as a black box. */
+/* test_raii PROGRAM: tests examples/raii.cpp as a black box. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static void start(struct cli *c, const char *servers, const char *count)
     CLI_START(c, servers, zkt_path(), count);
 }
 
-/* Reads "work I token TOKEN" for each I below @count; the tokens grow. */
+/* Checks that the output is "work I token TOKEN" for each I below @count, with rising tokens. */
 static void assert_worked(struct cli *c, int count)
 {
     const char *line = cli_out(c);
@@ -36,7 +36,7 @@ static void finish(struct cli *c, int count)
     assert_worked(c, count);
 }
 
-/* Each piece of work has a hold of its own. */
+/* Each piece of work has its own hold. */
 ZKT_CASE(each_piece_has_its_own_token)
 {
     struct cli c;
@@ -45,7 +45,7 @@ ZKT_CASE(each_piece_has_its_own_token)
     assert_int_equal(cli_queue(), 0);
 }
 
-/* Two of them get through together. */
+/* Two programs compete for one lock, and each finishes its work. */
 ZKT_CASE(two_take_turns)
 {
     struct cli a, b;
@@ -55,7 +55,7 @@ ZKT_CASE(two_take_turns)
     finish(&b, 50);
 }
 
-/* What goes wrong is an exception with the library's words. */
+/* An error of the library becomes an exception with the library's message. */
 ZKT_CASE(a_bad_server_list_is_an_exception)
 {
     struct cli c;
