@@ -8,11 +8,11 @@
 #include "fixture.h"
 #include "keep.h"
 
-/* What the callbacks of a latch have reported. */
+/* The reports of the callbacks of a latch. */
 struct zkt_told {
     atomic_int gains, losses, failures, code;
-    atomic_int reason;     /* of the last loss */
-    _Atomic int64_t token; /* of the last gain */
+    atomic_int reason;     /* reason of the last loss */
+    _Atomic int64_t token; /* token of the last gain */
     _Atomic int64_t lost_at_ms;
     atomic_int bad; /* callbacks out of order, or for a wrong term */
 };

@@ -119,7 +119,7 @@ static inline zkr_ticket *ask_for(zkr_semaphore *s, int n, struct told *told)
     return t;
 }
 
-/* Returns the highest sequence number in the queue at the gate, or -1 if the queue is empty. */
+/* Returns the highest sequence number in PATH/locks, or -1 if this queue is empty. */
 static inline long newest_at_gate(void)
 {
     char path[256];
@@ -136,8 +136,8 @@ static inline long newest_at_gate(void)
 }
 
 /*
- * Request permits, and wait until the request has a node in the queue at the gate. Earlier requests may be leaving the
- * queue meanwhile.
+ * Request permits, and wait until the request has a node in PATH/locks. Earlier requests may be leaving this queue
+ * meanwhile.
  */
 static inline zkr_ticket *queue_for(zkr_semaphore *s, int n, struct told *told)
 {

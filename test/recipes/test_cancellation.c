@@ -88,7 +88,7 @@ ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
             ZKT_MUST(zkr_mutex_release(m));
             pthread_cancel(w.thread);
         }
-        /* Canceled, or past its last cancellation point. */
+        /* The thread was canceled, or is past its last cancellation point. */
         pthread_join(w.thread, NULL);
         ZKT_MUST(atomic_load(&w.rc));
         assert_int_equal(zkt_stats(c).held, 0);
@@ -102,7 +102,7 @@ ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
 /* A thread that uses every kind of object once, from creation to destruction. */
 struct life {
     bool cancel;      /* cancel the thread before its first call */
-    atomic_int calls; /* that returned */
+    atomic_int calls; /* number of calls that have returned */
     atomic_int failed;
 };
 
@@ -243,7 +243,7 @@ ZKT_CASE(signals_do_not_end_a_wait)
     assert_int_equal(atomic_load(&w[2].rc), NOT_YET);
     ZKT_MUST(zkr_mutex_release(m));
     for (int i = 1; i < 3; i++) {
-        pthread_join(w[i].thread, NULL); /* the end of the thread releases */
+        pthread_join(w[i].thread, NULL); /* the end of the thread releases the hold */
         ZKT_MUST(atomic_load(&w[i].rc));
     }
     handle(SIG_DFL);

@@ -20,7 +20,7 @@ static struct objects begin(void)
     return (struct objects){c, sides_of(c), sides_of(c), zkt_mutex(c), zkt_mutex(c)};
 }
 
-/* The thread holds the first object of a pair, which excludes the second. */
+/* The thread holds the first object of a pair. An acquire of the second object would wait forever, so it fails. */
 ZKT_CASE(a_thread_does_not_wait_for_itself)
 {
     struct objects o = begin();
@@ -50,7 +50,7 @@ ZKT_CASE(a_limit_ends_the_wait)
     ZKT_MUST(zkr_mutex_release(o.m));
 }
 
-/* A thread that reads acquires another read side, or waits for another thread: no error. */
+/* There is no error if a thread that reads acquires another read side, or if the holder is another thread. */
 ZKT_CASE(others_are_waited_for)
 {
     struct objects o = begin();

@@ -93,7 +93,7 @@ struct stay {
     zkr_mutex *m;
     sem_t free_to_destroy, free_to_return;
     atomic_int inside, destroyed;
-    atomic_int closed; /* NOT_YET, else the code */
+    atomic_int closed; /* NOT_YET, or the result of the close */
 };
 
 enum { NOT_YET = 1 };

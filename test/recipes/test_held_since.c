@@ -160,8 +160,8 @@ static void wish(void *ctx)
 }
 
 /*
- * A revocation request arrives right before the write. The write is refused, which is no loss. The request is reported,
- * and then the time is written.
+ * A revocation request arrives right before the write. The write is refused, but the hold is not lost. The request is
+ * reported, and then the time is written.
  */
 ZKT_CASE(a_wish_before_it_is_no_loss)
 {

@@ -11,7 +11,7 @@
 enum { SESSION_MS = 10000, SHORT_MS = 1000, PATIENCE_MS = 60000 };
 enum { PROCESSES = 3, THREADS = 3, ROUNDS = 20 };
 
-/* What an observer of the lock sees, in memory that all processes share. */
+/* The observations of the lock, in memory that all processes share. */
 struct crowd {
     atomic_int inside, violations, served;
     _Atomic int64_t last_token;

@@ -55,8 +55,8 @@ ZKT_HOLD_CASE(a_missing_chroot_is_said, ZKT_NONE)
 }
 
 /*
- * A path on which the client lacks permission to create nodes causes an error, and no repeated requests. It is usable
- * once permission is granted.
+ * If the client lacks permission to create nodes on a path, a request fails, and is not repeated. The path is usable
+ * once the permission is granted.
  */
 ZKT_HOLD_CASE(a_forbidden_path_is_said, ZKT_NONE)
 {

@@ -30,7 +30,7 @@ static void stand_in_the_way(struct others *o, enum crowd crowd)
     }
 }
 
-/* The hold is granted, and may be lost by now. */
+/* Wait for the grant, and release. The hold may be lost by then. */
 static void let_go(struct zkt_hold *h)
 {
     int rc = zkt_hold_wait(h);
@@ -68,8 +68,8 @@ static void take_and_give_back(struct zkt_hold *h)
 typedef void (*arm_fn)(zkt_proxy *p, int n);
 
 /*
- * A cycle starts with missing parents or with a wait, and ends with the confirmed delete. Behind a waiter for permits,
- * the contender queues at the gate and has no lease.
+ * Run a cycle, which starts with missing parents or with a wait, and ends with the confirmed delete. Behind a waiter
+ * for permits, the contender queues in PATH/locks and has no lease.
  */
 static bool cycle_through(arm_fn arm, int n, struct others *o, enum crowd crowd)
 {
@@ -134,7 +134,7 @@ ZKT_HOLD_CASE(a_cut_after_any_request_is_survived, ZKT_NONE)
     search_connection(zkt_proxy_cut_after_request);
 }
 
-/* The n-th answer is lost. The answers to the create and to the delete are among these. */
+/* The n-th answer is lost, which may be the answer to the create or to the delete. */
 ZKT_HOLD_CASE(any_lost_reply_is_survived, ZKT_NONE)
 {
     search_connection(zkt_proxy_drop_reply);
@@ -190,7 +190,7 @@ static bool cycle_at_the_door(void (*fault)(void *ctx), int n, enum crowd crowd)
     zkt_hold_end(o.waits);
     zkt_hold_end(o.holds);
     zkt_close(o.c);
-    /* The next cycle creates them again. */
+    /* The next cycle creates the parents again. */
     (void)zkt_delete_children(zkt_servers(), zkt_path());
     return struck;
 }
@@ -280,8 +280,8 @@ ZKT_HOLD_CASE(a_cancel_at_any_request_leaves_nothing, ZKT_NONE)
 }
 
 /*
- * A cancel while the first requests are held up, or are not answered. In two of four rounds, the connection
- * breaks as well.
+ * The request is canceled while the first requests are held up, or are not answered. In two of four rounds, the
+ * connection breaks as well.
  */
 ZKT_HOLD_CASE(a_cancel_in_the_dark_leaves_nothing, ZKT_NONE)
 {

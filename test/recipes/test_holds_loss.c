@@ -37,8 +37,8 @@ static void expect_lost(struct zkt_hold *h, int gains, int64_t first_token)
 }
 
 /*
- * The server deletes the node first, and the event of that may arrive before the end of the session is known. A
- * selector reports no reason.
+ * Returns whether the loss has this reason. When a session ends, the server deletes the node first, and the event of
+ * the deletion may arrive before the end of the session is known. A selector reports no reason.
  */
 static bool is_reason(const struct zkt_hold *h, int reason)
 {
@@ -56,7 +56,6 @@ static int hold(struct zkt_hold *h, int64_t *token)
     return zkt_hold_gains(h);
 }
 
-/* The session expires. */
 ZKT_HOLD_CASE(an_expired_session_is_a_loss, ZKT_NONE)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -94,7 +93,10 @@ ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
     }
 }
 
-/* With options.watch_node, the loss is noticed at once. Without it, it takes about a tenth of the session timeout. */
+/*
+ * With options.watch_node, the loss is noticed at once. Without this option, it is noticed after about a tenth of the
+ * session timeout.
+ */
 ZKT_CASE(a_watched_node_is_missed)
 {
     enum { LONGER_MS = 40000, SOON_MS = LONGER_MS / 12, QUIET_MS = 200 };
@@ -218,7 +220,7 @@ static void release_each(struct zkt_hold *h[ZKT_KINDS], int wanted)
 /* A healthy hold remains sure as long as it is held, beyond the end of a lease that is not renewed. */
 ZKT_CASE(a_healthy_lease_never_runs_out)
 {
-    enum { HEALTHY_MS = 6000 }; /* a server may stall for half of it */
+    enum { HEALTHY_MS = 6000 }; /* a server may stall for half of this time */
     struct zkt_hold *h[ZKT_KINDS];
     hold_each(zkt_client(zkt_servers(), HEALTHY_MS), h);
     for (int64_t end = zkt_now_ms() + HEALTHY_MS * 3 / 2; zkt_now_ms() < end;) {
@@ -238,7 +240,7 @@ ZKT_CASE(the_lease_ends_before_the_node_does)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     hold_each(c, h);
-    /* The first bound of a session is its own end. Waits for the bound of a probe. */
+    /* Wait for the bound of a probe, because the first bound of a session is the end of the session. */
     ZKT_EVENTUALLY(zkr_client_valid_for_ms(c) < SESSION_MS * 3 / 4, PATIENCE_MS);
     assert_int_equal(sure_of(h), ZKT_KINDS);
     zkt_proxy_blackhole(p);
@@ -265,8 +267,8 @@ ZKT_CASE(without_probes_validity_is_unknown)
     struct zkt_hold *h[ZKT_KINDS];
     hold_each(c, h);
     zkt_sleep_ms(SESSION_MS * 3 / 2);
-    for (int kind = 0; kind < ZKT_SELECTOR;
-         kind++) { /* a selector reports it only to take_leadership() */
+    /* A selector reports its validity only to take_leadership(). */
+    for (int kind = 0; kind < ZKT_SELECTOR; kind++) {
         assert_int_equal(zkt_hold_valid_for_ms(h[kind]), ZKR_UNKNOWN);
     }
     assert_int_equal(sure_of(h), ZKT_KINDS);
@@ -275,7 +277,7 @@ ZKT_CASE(without_probes_validity_is_unknown)
 }
 
 struct stopped {
-    /* The first call is a re-entrant acquire, else a question whether the hold is held. */
+    /* true = the first call is a re-entrant acquire; false = it asks whether a hold is held. */
     bool asks_by_acquire;
     pid_t pid;
     atomic_int holds; /* all kinds are held */
@@ -284,7 +286,10 @@ struct stopped {
     atomic_int sure;
 };
 
-/* Leaders may lead again by then, so their holds are not counted. */
+/*
+ * Hold with all kinds, and count the holds that are still reported after the session is over. Leaders may lead again by
+ * then, so their holds are not counted.
+ */
 static int hold_and_watch(void *arg)
 {
     struct stopped *k = arg;
@@ -319,7 +324,7 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
         (void)kill(k->pid, SIGSTOP);
         zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
         struct zkt_hold *h[ZKT_KINDS];
-        /* Granted after the end of the session and a tick of the server. */
+        /* These holds are granted after the end of the session and a tick of the server. */
         hold_each(c, h);
         ZKT_IN_RANGE(zkt_now_ms() - before, 0, SESSION_MS + TICK_MS + SLACK_MS);
         atomic_store(&k->over, 1);

@@ -76,7 +76,7 @@ static void one_life(void)
     }
 }
 
-/* Each allocation fails once, by a search. For the mutex, that includes the allocations of the client. */
+/* In each run, another allocation fails. For the mutex, the allocations of the client are included. */
 ZKT_HOLD_CASE(any_failing_allocation_is_survived, ZKT_NONE)
 {
     client = zkt_is(ZKT_BIT(ZKT_MUTEX)) ? NULL : zkt_client(zkt_servers(), SESSION_MS);

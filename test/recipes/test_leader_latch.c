@@ -26,7 +26,7 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
         zkr_leader_latch *from = l[i % 2], *to = l[(i + 1) % 2];
         zkt_door_focus(c[(i + 1) % 2]);
         ZKT_MUST(zkr_leader_latch_start(to));
-        /* A create, a list, two watches; sometimes a watch on the directory. */
+        /* The latch sends a create, a list and two watches, and sometimes a watch on the directory. */
         ZKT_EVENTUALLY(zkt_door_total() >= 4 && zkt_all_answered(c[(i + 1) % 2]),
                        PATIENCE_MS);
         int requests = zkt_door_total();
@@ -451,7 +451,8 @@ ZKT_CASE(an_observer_is_told_who_comes_and_goes)
     zkt_delete(zkt_servers(), stranger);
     zkt_expire(d); /* the next session goes on observing */
     zkt_sleep_ms(SHORT_MS);
-    assert_int_equal(atomic_load(&news), 3); /* neither of the two is a change */
+    /* Neither the child without a number nor the new session is a change. */
+    assert_int_equal(atomic_load(&news), 3);
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
     ZKT_BECOMES(atomic_load(&news), 4, PATIENCE_MS);
 }
@@ -523,7 +524,7 @@ ZKT_CASE(a_thousand_latches_need_no_thread)
     }
     ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
     ZKT_BECOMES(zkt_waiting(c), N - 1, PATIENCE_MS);
-    size_t each = 0; /* after the last answers */
+    size_t each = 0; /* the size after the last answers */
     ZKT_EVENTUALLY((each = (mallinfo2().uordblks - before) / N) < 4096, PATIENCE_MS);
     print_message("%zu bytes a latch\n", each);
     assert_int_equal(zkt_thread_count(), threads);

@@ -88,7 +88,7 @@ ZKT_CASE(a_late_return_costs_the_term_but_not_the_place)
     ZKT_EVENTUALLY(zkt_nodes() == 2 && atomic_load(&ta.gains) == 1, PATIENCE_MS);
     node_of(a, before);
     int64_t token = atomic_load(&ta.token);
-    /* The first bound of a new session is the session's own end. Waits for the bound of a probe. */
+    /* Wait for the bound of a probe, because the first bound of a new session is the end of the session. */
     ZKT_EVENTUALLY(zkr_leader_latch_valid_for_ms(a) < LONG_SESSION_MS * 3 / 4,
                    PATIENCE_MS);
     zkt_proxy_cut(p);

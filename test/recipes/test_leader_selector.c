@@ -13,7 +13,7 @@ enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
 enum ends { BY_EXIT = 1, BY_CANCEL, BY_LATE_CANCEL, ENDS };
 enum { RUNNING = 1, STUBBORN_MS = 300, LONG_SESSION_MS = 12000 };
 
-/* What take_leadership() is told to do, and what it saw. */
+/* Instructions for take_leadership(), and its observations. */
 struct job {
     zkr_leader_selector *s;
     /* 0 = returns at once, else the time to wait; ZKR_FOREVER = until told to return. */

@@ -285,12 +285,12 @@ ZKT_CASE(a_ticket_can_be_asked)
     assert_string_equal(lost.node, node);
     assert_string_equal(lost.text, "node deleted");
     lost.node = "untouched";
-    ZKT_MUST(
-        zkr_ticket_lost(t, &lost, offsetof(zkr_lost, node))); /* of an older program */
+    /* An older program has a shorter struct. */
+    ZKT_MUST(zkr_ticket_lost(t, &lost, offsetof(zkr_lost, node)));
     assert_string_equal(lost.node, "untouched");
     struct {
         zkr_lost lost;
-        int64_t more; /* of a newer program */
+        int64_t more; /* a field that only a newer program knows */
     } larger = {.more = 1};
     ZKT_MUST(zkr_ticket_lost(t, &larger.lost, sizeof(larger)));
     assert_int_equal(larger.more, 0);

@@ -21,7 +21,7 @@ ZKT_CASE(it_says_what_is_in_the_way)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* The position is that in the longest of its queues, whichever that is. */
+/* The position of a multi-lock is its position in the longest of its queues, on whichever path that is. */
 ZKT_CASE(its_position_is_that_of_the_longest_queue)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -30,7 +30,7 @@ ZKT_CASE(its_position_is_that_of_the_longest_queue)
     for (int longest = 0; longest < 3; longest++) {
         zkr_ticket *ahead[4] = {NULL}, *t = NULL;
         int64_t place = 0;
-        /* One on each path, and a second one on the longest. */
+        /* One ticket waits on each path, and a second one on the path with the longest queue. */
         for (int i = 0; i < 4; i++) {
             zkr_mutex *m = zkt_mutex_at(other, path_of(i < 3 ? i : longest), NULL);
             ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &ahead[i]));

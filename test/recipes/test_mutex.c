@@ -56,7 +56,7 @@ ZKT_CASE(cancel_ends_every_wait)
     zkt_in_and_out(m);
 }
 
-/* Only the owner may release. Other threads do not see its hold as their own. */
+/* Only the owner may release. Other threads do not count as holders. */
 ZKT_CASE(only_the_owner_may_release)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
@@ -138,7 +138,7 @@ ZKT_CASE(a_release_can_wait_for_the_delete)
     }
 }
 
-/* Create a child as a stranger would. */
+/* Create a child as another program would. */
 static const char *make_child(const char *name)
 {
     static char child[256];

@@ -62,7 +62,7 @@ ZKT_CASE(whoever_comes_next_holds_by_the_same_node)
     ZKT_MUST(zkr_mutex_acquire(m, 0));
     int64_t pass = 0;
     ZKT_MUST(zkr_mutex_pass(m, &pass));
-    assert_int_equal(pass, 4); /* a nested acquire keeps it */
+    assert_int_equal(pass, 4); /* a nested acquire does not change the pass */
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_RC(zkr_mutex_pass(m, &pass), ZKR_ENOTOWNER);
@@ -238,7 +238,7 @@ ZKT_CASE(who_waits_behind_the_first_hold_is_served)
     comes_behind_the_first_hold(c, client());
 }
 
-/* As above, with a mutex of the same client without the option. */
+/* A mutex of the same client without the option joins during the first hold. It is noticed at the release, too. */
 ZKT_CASE(a_plain_mutex_behind_the_first_hold_is_served)
 {
     zkr_client *c = client();

@@ -42,7 +42,7 @@ static zkr_mutex *mutex_with(zkr_client *c, struct losses *l)
 static void expect_lost(zkr_mutex *m, struct losses *l, int reason, int64_t token)
 {
     ZKT_EVENTUALLY(atomic_load(&l->count) > 0, PATIENCE_MS);
-    /* When a session ends, the server deletes the node first, and the event of that may arrive. */
+    /* When a session ends, the server deletes the node first, and the event of the deletion may arrive first. */
     bool node_of_session =
         reason == ZKR_LOST_SESSION && atomic_load(&l->reason) == ZKR_LOST_NODE;
     assert_true(atomic_load(&l->reason) == reason || node_of_session);

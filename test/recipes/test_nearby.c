@@ -138,13 +138,13 @@ ZKT_CASE(a_letter_has_its_sender)
     zkt_pipe_close(other.done);
 }
 
-/* A forked child has the same socket, and counts as another process. */
 static int write_by_hand(void *box)
 {
     zkr__mailbox.send(box, &inbox.self, "child", 6);
     return 0;
 }
 
+/* A forked child has the same socket, but counts as another process. */
 ZKT_CASE(a_forked_child_is_another_process)
 {
     inbox = (struct inbox){.owner = {.take = take}};

@@ -117,7 +117,7 @@ static void lose(zkr_client *c, zkt_proxy *p, struct zkt_actor *other)
  */
 enum { EARLY_MS = SHORT_MS / 4 * 3 };
 
-/* The owner does not release: it may go on for the promised time. */
+/* The owner does not release, because it may rely on the hold for the promised time. */
 ZKT_CASE(a_hold_lasts_as_long_as_it_was_promised)
 {
     zkt_proxy *p;

@@ -190,7 +190,7 @@ static void call_of_leaders(const struct objects *o, enum how how)
     CALLS(zkr_leader_selector_start(o->s));
     CALLS(zkr_leader_selector_requeue(o->s));
     CALLS(zkr_leader_selector_interrupt(o->s));
-    /* A callback may call it, because it does not wait there. */
+    /* A callback may call this function, because the function does not wait in a callback. */
     CALLS(zkr_leader_selector_stop(o->s, 0));
     CALLS(zkr_leader_selector_state(o->s));
     CALLS(zkr_leadership_node(o->lead, text, sizeof(text)));

@@ -13,7 +13,7 @@ enum { QUIET_MS = 400 };
 
 #define OWNER "the owner"
 
-/* What on_revoke has reported. */
+/* The reports of on_revoke. */
 struct asked {
     zkr_mutex *m;
     atomic_int times;
@@ -145,7 +145,7 @@ static void wish_at_a_transaction(void *ctx, int n, int op)
 /* A client behind a proxy with a thread that holds both sides. */
 struct both {
     struct sides s;
-    struct asked asked; /* of the read side */
+    struct asked asked; /* callbacks of the read side */
     zkt_proxy *p;
     struct wished node; /* the node of the write side */
 };

@@ -128,7 +128,8 @@ ZKT_CASE(a_downgrade_keeps_the_place)
     ZKT_EVENTUALLY(zkt_exists(zkt_servers(), after), PATIENCE_MS);
     assert_int_equal(zkt_nodes(), 1);
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 1);
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* to set its watch */
+    /* The get sets the watch on the new node. */
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS);
     assert_int_equal(token_of(s.r), token);
     assert_true(zkr_mutex_is_held(s.r));
     ZKT_MUST(zkr_mutex_release(s.r));
@@ -189,7 +190,7 @@ ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
     }
 }
 
-/* The read side is released right after the downgrade, before either is answered. No node is left. */
+/* The read side is released right after the downgrade, before either request is answered. No node is left. */
 ZKT_CASE(a_downgrade_may_be_released_at_once)
 {
     struct sides s = new_sides();
@@ -272,7 +273,10 @@ static void on_revoke(zkr_mutex *m, void *ctx)
     atomic_fetch_add(m == a->s.r ? &a->reader : &a->writer, 1);
 }
 
-/* A request goes to the side that is held, to the writer if both are, and to the reader after a downgrade. */
+/*
+ * A revocation request goes to the side that is held. It goes to the write side if both are held, and to the read side
+ * after a downgrade.
+ */
 ZKT_CASE(the_side_that_holds_is_asked)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);

@@ -69,7 +69,7 @@ ZKT_CASE(both_sides_guard_writes)
     assert_non_null(strstr(check.check_op.path, "__READ__"));
     ZKT_MUST(zkr_mutex_release_multi(s.r, 0, NULL, NULL, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
-    /* The same right after the downgrade was sent. */
+    /* A release with a write also works right after the downgrade was sent. */
     hold_both(&s);
     ZKT_MUST(zkr_mutex_release(s.w));
     ZKT_MUST(zkr_mutex_release_multi(s.r, 0, NULL, NULL, PATIENCE_MS));

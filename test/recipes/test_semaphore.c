@@ -42,7 +42,7 @@ ZKT_CASE(free_permits_are_had)
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
-/* Tries get free permits only, whichever client asks. */
+/* A try of any client gets only free permits. */
 ZKT_CASE(there_are_no_more_than_the_maximum)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -90,7 +90,7 @@ ZKT_CASE(it_is_fair_whatever_the_number)
     end(few.t);
 }
 
-/* A newcomer queues behind the waiters at the gate, even if its permits are free. */
+/* A new contender queues behind the waiters in PATH/locks, even if its permits are free. */
 ZKT_CASE(a_newcomer_does_not_pass_the_queue)
 {
     struct told first = {0}, second = {0}, late = {0};
@@ -99,7 +99,7 @@ ZKT_CASE(a_newcomer_does_not_pass_the_queue)
     zkr_ticket *held = take(s, 1);
     (void)queue_for(s, 2, &first);
     (void)queue_for(s, 1, &second);
-    (void)queue_for(z, 1, &late); /* this client has not seen the others before */
+    (void)queue_for(z, 1, &late); /* this client does not know the other waiters */
     zkt_sleep_ms(SOON_MS / 2);
     assert_int_equal(first.held + second.held + late.held, 0);
     end(held);
@@ -159,7 +159,7 @@ ZKT_CASE(permits_name_the_thread_that_asked)
     end(t);
 }
 
-/* A wait ends at its deadline, and leaves no node at the gate or among the leases. */
+/* A wait ends at its deadline, and leaves no node in PATH/locks or PATH/leases. */
 ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -202,7 +202,7 @@ ZKT_CASE(the_maximum_is_followed)
     assert_int_equal(zkr_ticket_state(more.t), ZKR_TICKET_HELD);
     end(one);
     zkt_sleep_ms(SOON_MS / 5);
-    assert_int_equal(last.held, 0); /* three are still held */
+    assert_int_equal(last.held, 0); /* three permits are still held */
     end(more.t);
     ZKT_BECOMES(last.held, 1, PATIENCE_MS);
     end(last.t);

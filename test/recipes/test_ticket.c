@@ -117,8 +117,8 @@ static const char *nearest_of(zkr_ticket *t, bool holds, bool metadata)
 }
 
 /*
- * Two clients queue in turn. The ticket knows the contender ahead and, once that has written it, the time of its grant.
- * No request is sent for that.
+ * Two clients queue in turn. The ticket knows the contender ahead and, once this contender has written it, the time of
+ * its grant. The ticket sends no request to learn them.
  */
 ZKT_CASE(a_ticket_knows_who_is_in_front)
 {
@@ -265,7 +265,7 @@ ZKT_CASE(a_cancel_reaches_no_ticket)
 struct waiter {
     pthread_t thread;
     zkr_ticket *t;
-    atomic_int code; /* 1 = not returned */
+    atomic_int code; /* 1 = the wait has not returned */
 };
 
 static void *wait_for(void *arg)

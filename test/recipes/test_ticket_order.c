@@ -77,8 +77,8 @@ static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
 }
 
 /*
- * As above, but the session ends, and another contender is ahead afterwards. No callback comes before the
- * ticket holds again.
+ * The grant is over before anybody has learned of it, because the session ended. Another contender is ahead afterwards,
+ * so no callback comes before the ticket holds again.
  */
 static void it_is_told_of_what_it_holds_then(void **state)
 {

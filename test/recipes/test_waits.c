@@ -56,7 +56,7 @@ struct asker {
     struct asked *a;
     int (*ask)(struct asked *a);
     pthread_t thread;
-    atomic_int rc; /* ZKT_NOT_YET, else the code */
+    atomic_int rc; /* ZKT_NOT_YET, or the code of the call */
     int64_t took_ms;
 };
 

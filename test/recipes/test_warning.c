@@ -8,7 +8,7 @@
 
 enum { SESSION_MS = 9000, SHORT_MS = 3000, WARN_MS = 2000, PATIENCE_MS = 30000 };
 
-/* What the callbacks have reported for one hold after the other. */
+/* The reports of the callbacks for one hold after another. */
 struct heard {
     atomic_int held, warned, lost;
     atomic_int wrong; /* calls out of order */

@@ -20,7 +20,7 @@ struct watcher {
     zkr_mutex *m;
     pthread_t thread;
     atomic_int news;
-    atomic_int code; /* code that ended it; 0 = none */
+    atomic_int code; /* the code that ended the watcher; 0 = none */
     atomic_bool over;
 };
 

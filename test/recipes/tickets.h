@@ -10,11 +10,11 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SOON_MS = 500 };
 
-/* What the callback has reported. */
+/* The reports of the callback. */
 struct told {
     atomic_int held, failed, lost;
     atomic_int wrong; /* calls out of order, or for another ticket */
-    atomic_int turn;  /* value of *turns at HELD */
+    atomic_int turn;  /* value of *turns when HELD was reported */
     atomic_int *turns;
     zkr_ticket *t;
     void (*then)(zkr_ticket *t,
