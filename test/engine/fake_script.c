@@ -149,7 +149,7 @@ static bool unknown_outcome(int rc)
     return rc == -2 || rc == -4 || rc == -7 || rc == -116;
 }
 
-/* The tag is 0 for requests that are not logged, else the kind of the request plus 1. */
+/* Log the answer. The tag is 0 for requests that are not logged. Otherwise it is the kind of the request plus 1. */
 static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
 {
     struct session *s = ctx;
@@ -342,8 +342,8 @@ static void settle(struct side *side)
             }
             wait_for(side, is_up, s);
             if (script_cluster() && !script_cluster_apart(s->role)) {
-                ask(s, &sync,
-                    0); /* makes its server as current as those of the others */
+                /* The server of this session becomes as current as the servers of the other sessions. */
+                ask(s, &sync, 0);
             }
             ask(s, &read, 0);
             wait_for(side, is_answered, s);
@@ -583,7 +583,7 @@ static void end(struct session *s, bool close)
         for (int i = 0; i < 20 && !s->side->real; i++) {
             (void)zkf_step(zkf_now() + ZKR__MS);
         }
-    } else { /* while it is away, so that it learns of the end in only one way */
+    } else { /* the session is disconnected, so it learns of its end only when it reconnects */
         go_away(s, true);
         if (s->side->real) {
             zkt_expire_session(real_host(SCRIPT_LEADER), zkr_client_session_id(s->c));

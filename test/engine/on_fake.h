@@ -34,7 +34,7 @@ zkr_client *open_client_by(void *(*open)(const struct zkr__open_args *args),
 zkr_mutex *mutex_at(zkr_client *c, const char *path, const zkr_mutex_options *o);
 /* Returns a new ticket of @m. */
 zkr_ticket *ask(zkr_mutex *m, int64_t timeout_ms);
-/* Returns a ticket that holds @m. Waits for that for at most a second. */
+/* Returns a ticket that holds @m. Waits for the grant for at most a second. */
 zkr_ticket *hold(zkr_client *c, zkr_mutex *m);
 /* Release the ticket, ignoring the result, and destroy it. */
 void end(zkr_ticket *t);

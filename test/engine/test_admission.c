@@ -21,7 +21,7 @@ static zkr_mutex *held, *wanted;
 static zkr_multi_lock *several;
 static zkr_semaphore *permits;
 static zkr_ticket *tickets[CROWD];
-/* Its nodes prove to the client that the directories exist. */
+/* A ticket whose nodes prove to the client that the directories exist. */
 static zkr_ticket *stands;
 
 static int creates(void)

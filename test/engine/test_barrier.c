@@ -8,10 +8,10 @@
 static zkr_client *c;
 static zkr_mutex *m;
 
-/* How a check fails to prove anything. */
+/* A failure of a check, which then proves nothing. */
 struct fault {
-    int refused_with;  /* ZooKeeper code of the refused submission; 0 = it is sent */
-    int answered_with; /* code of its answer, from a server that has not executed it */
+    int refused_with; /* ZooKeeper code of the refused submission; 0 = it is sent */
+    int answered_with; /* code of the answer, from a server that has not executed the check */
     int times;
 };
 

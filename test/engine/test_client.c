@@ -266,7 +266,7 @@ static void look_at_acl(struct zkr__op *op)
     }
 }
 
-/* Lock nodes, single and several at once, and parents. */
+/* Lock nodes, whether created singly or together, and their parents get the ACL of the options. */
 ZKT_UNIT_CASE(all_that_is_made_has_the_acl)
 {
     static const enum zkr__op_kind kinds[] = {ZKR__OP_CREATE, ZKR__OP_PARENT,
@@ -350,7 +350,7 @@ ZKT_UNIT_CASE(parents_are_of_the_kind_asked_for)
     }
 }
 
-/* A server before 3.5 knows no containers. It refuses to create them. */
+/* Refuse to create containers, as servers before 3.5 do. */
 static int containers_refused;
 
 static void as_an_old_server(struct zkr__op *op)
@@ -483,7 +483,7 @@ ZKT_UNIT_CASE(a_session_without_a_server_is_given_up)
     end(t);
     zkf_blackhole(0, false);
     zkf_pass(c, ZKF_SESSION_MS);
-    end(hold(c, m)); /* in the next session */
+    end(hold(c, m)); /* the hold is granted in the next session */
     assert_int_equal(stats_of(c).sessions, 2);
 }
 
@@ -539,7 +539,7 @@ ZKT_UNIT_CASE(servers_that_demand_credentials_end_no_promise)
     assert_false(zkf_session_alive(session));
 }
 
-static int creates; /* requests that create several nodes */
+static int creates; /* number of requests that create several nodes */
 
 static void end_ticket_of(zkr_multi_lock *both, zkr_ticket *t)
 {
@@ -1181,7 +1181,7 @@ static int64_t cost_of_permit(zkr_client *c, zkr_semaphore *s)
     return cost;
 }
 
-/* The first request after a shortage queues at the gate, and later requests do not. */
+/* The first request after a shortage queues in PATH/locks, and later requests do not. */
 ZKT_UNIT_CASE(a_shortage_is_forgotten)
 {
     zkr_client *c = open_client(NULL);
@@ -1228,7 +1228,8 @@ static int64_t kept_for(zkr_client *c, zkr_mutex *m)
 }
 
 /*
- * A node is kept for keep_ms, but no longer than the client relies on a watch, which is four to eight session timeouts.
+ * A node is kept for keep_ms, but no longer than the client relies on a watch. This time is four to eight session
+ * timeouts.
  */
 ZKT_UNIT_CASE(a_node_is_kept_no_longer_than_that)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake ZooKeeper against a real one: the same scripts through the same door. */
+/* The same scripts run on the fake ZooKeeper and on a real one, through the same interface. */
 #include "fake_script.h"
 #include "fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake ZooKeeper against a real ensemble of three: the same scripts through the same door. */
+/* The same scripts run on the fake ZooKeeper and on a real ensemble of three servers, through the same interface. */
 #include "fake_script.h"
 #include "fake_script_cluster.h"
 #include "fixture.h"
@@ -145,7 +145,7 @@ static void run(const char *name, const char *const *script)
     fake_script_compare(script);
 }
 
-/* On its own servers, because an election among servers that had earlier elections may take a minute. */
+/* This case starts its own servers, because an election among servers that had earlier elections may take a minute. */
 ZKT_UNIT_CASE(a_stale_leader_answers_alike)
 {
     script_cluster_start(40000); /* an election takes long on a busy machine */

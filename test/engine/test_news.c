@@ -205,7 +205,7 @@ ZKT_CASE(a_late_waiter_is_told)
     part();
 }
 
-/* The holder notifies the waiter that last claimed to be next, so an earlier false claim does no harm. */
+/* The holder notifies the waiter that was the last to claim to be next, so an earlier false claim does no harm. */
 ZKT_CASE(the_last_that_says_so_is_told)
 {
     prepare(&plain);
@@ -475,7 +475,8 @@ ZKT_CASE(other_hosts_and_users_are_not_told)
     assert_string_equal(of.text, boxes[0].self.text);
     assert_false(zkr__nearby_find(s.a, data, (size_t)len, &of));
     assert_false(zkr__nearby_find(s.b, data, (size_t)len - 1, &of));
-    static const int digits[] = {0, ZKR__NEAR_HOST}; /* of the host, and of the user */
+    /* A digit of the host, and a digit of the user. */
+    static const int digits[] = {0, ZKR__NEAR_HOST};
     for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
         char *digit = &data[len - ZKR__NEAR_ADDRESS + digits[i]];
         char was = *digit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of each kind of hold in each situation: one table, counted at the door and by a server. Then the cost of
- * many holds, and the special costs of readers, writers and permits.
+ * The cost of each kind of hold in each situation, in one table. The client's requests are counted in the client and by
+ * a server. Then the cost of many holds, and the special costs of readers, writers and permits.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "rwlocks.h"
 #include "semaphores.h"
 
-/* Session timeout; long enough that no ping, probe or nudge comes in between. */
+/* The session timeout is so long that no ping, probe or nudge is sent during a measurement. */
 enum { LONG_MS = 30000 };
 
 /* --- the table --- */
 
 /* Whether the client has held this lock before. */
 enum who { NEW = 1, KNOWS = 2, ANY = 3 };
-/* The holder ahead: none, one of another client, or one of the same client. */
+/* The holder ahead: nobody, another client, or the same client. */
 enum ahead { NOBODY, OTHER, FELLOW };
 
 /*
@@ -40,11 +40,11 @@ static const struct row {
     unsigned kinds;
     /* Requests before the first answer, if nobody is ahead. */
     const char *at_once;
-    /* Requests until it holds, waits with all its watches, or has failed. NULL = the same as at_once. */
+    /* Requests until the contender holds, waits with all its watches, or has failed. NULL = the same as at_once. */
     const char *enter;
-    /* Requests from the wait until it holds, with the release of a FELLOW. NULL = it does not wait. */
+    /* Requests from the wait until the grant, including the release of a FELLOW. NULL = the contender does not wait. */
     const char *granted;
-    /* Requests for its release. NULL = it does not hold. */
+    /* Requests for the release. NULL = the contender does not hold. */
     const char *leave;
 } rows[] = {
     {NEW, NOBODY, false, ALONE | WRITER, "create, children", NULL, NULL, "delete"},
@@ -98,7 +98,7 @@ static const struct row {
      "delete, children", "multi"},
     {ANY, OTHER, false, MULTI, NULL, "3 children, 4 get, creates", "", "multi"},
 
-    /* The waiter sets one watch less, and then the release grants. */
+    /* The waiter sets one watch fewer, and then the release grants. */
     {KNOWS, FELLOW, false, ALONE | WRITER | ZKT_LEADERS, NULL, "create, get", "delete",
      "delete"},
     {KNOWS, FELLOW, false, DOWNGRADED, NULL, "create, children, get",
@@ -220,7 +220,7 @@ static void play(const struct row *r, enum who who)
     if (r->ahead != NOBODY) {
         ZKT_MUST(zkt_hold_acquire(s.ahead, PATIENCE_MS));
     }
-    if (r->ahead == FELLOW) { /* it watches its nodes after a while */
+    if (r->ahead == FELLOW) { /* the contender watches its nodes after a while */
         ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), zkt_hold_nodes(), PATIENCE_MS);
     }
     enter(&s, r);
@@ -455,8 +455,8 @@ ZKT_CASE(a_downgrade_costs_one_transaction)
 /* --- permits --- */
 
 /*
- * The first waiter inside the gate lists once after a release, whatever its number of permits. Waiters behind
- * it do nothing.
+ * After a release, the first waiter for permits lists once, whatever its number of permits. Waiters behind it do
+ * nothing.
  */
 ZKT_CASE(a_release_costs_one_list_of_the_first)
 {
@@ -478,7 +478,7 @@ ZKT_CASE(a_release_costs_one_list_of_the_first)
                    PATIENCE_MS); /* otherwise one list may show both releases */
     end(two);
     ZKT_MUST(zkr_ticket_wait(many, PATIENCE_MS));
-    ZKT_ASKS("delete, 2 children"); /* the delete leaves the gate */
+    ZKT_ASKS("delete, 2 children"); /* the delete removes the node in PATH/locks */
     zkt_door_focus(c[2]);
     ZKT_ASKED("");
     end(many);

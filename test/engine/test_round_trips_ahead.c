@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost of a hand-over to a waiter that looks ahead, and the cost of looking ahead: counted at the door. */
+/* The cost of a hand-over to a waiter that looks ahead, and the cost of looking ahead, in requests of the client. */
 #include "actor.h"
 #include "fixture.h"
 #include "fourlw.h"
@@ -85,7 +85,7 @@ ZKT_CASE(a_hand_over_asks_for_nothing)
     disperse(&l);
 }
 
-/* The same after a wait so long that the lease would be over without probes. */
+/* A hand-over also needs no request after a wait so long that the lease would be over without probes. */
 ZKT_CASE(after_a_long_wait_it_asks_for_nothing_either)
 {
     enum { SHORT_MS = 2000, TIMES = 3 };

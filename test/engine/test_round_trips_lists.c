@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists: shared by claims that need one, and avoided when sequence numbers show who is there. Counted at the door. */
+/*
+ * Claims that need a list share it. No list is sent when sequence numbers show the contenders. The requests of the
+ * client are counted.
+ */
 #include <stdio.h>
 
 #include "actor.h"
@@ -122,7 +125,7 @@ ZKT_CASE(threads_that_come_again_need_none)
     assert_int_equal(atomic_load(&turn), THREADS);
     assert_int_equal(lists(), 0);
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), THREADS);
-    ZKT_IN_RANGE(zkt_door_count(ZKR__OP_GET), 0, THREADS); /* on their own nodes */
+    ZKT_IN_RANGE(zkt_door_count(ZKR__OP_GET), 0, THREADS); /* gets of their own nodes */
     ZKT_IN_RANGE(zkt_door_total(), 2 * THREADS, 3 * THREADS);
 }
 
@@ -184,7 +187,7 @@ ZKT_CASE(a_stranger_in_between_costs_a_list)
     ZKT_MUST(zkr_mutex_release(theirs));
     ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    /* Sent along with the create, until nobody else comes. */
+    /* A list is sent along with the create until no other contender joins in between. */
     for (int i = 0; i < 2; i++) {
         cycle(m, c);
     }
@@ -221,7 +224,7 @@ ZKT_CASE(a_new_session_knows_nothing)
     zkr_mutex *m = known(c);
     zkt_expire(c);
     zkt_door_focus(c);
-    cycle(m, c); /* its first node there */
+    cycle(m, c); /* the first node of the new session in this directory */
     assert_int_equal(lists(), 1);
     assert_int_equal(zkt_door_count(ZKR__OP_GET), 0);
     cycle(m, c);
@@ -238,7 +241,7 @@ ZKT_CASE(a_directory_that_changes_is_watched_again)
     zkr_mutex *m = known(c);
     zkt_door_focus(c);
     assert_int_equal(zkt_set(zkt_servers(), zkt_path(), "x"), 0);
-    cycle(m, c); /* the event comes with it at the latest */
+    cycle(m, c); /* the event arrives during this cycle at the latest */
     cycle(m, c);
     ZKT_IN_RANGE(lists(), 1, 2);
     assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
@@ -252,7 +255,10 @@ ZKT_CASE(a_directory_that_changes_is_watched_again)
 
 enum { QUEUE = 4 };
 
-/* Clients behind one proxy each, which have locked before. Now they hold and wait in their order. */
+/*
+ * Clients, each behind its own proxy. All of them have held the lock before. The first one holds it, and the others
+ * wait in their order.
+ */
 struct queue {
     zkt_proxy *p[QUEUE];
     zkr_client *c[QUEUE];
@@ -328,7 +334,7 @@ static void come_again(struct queue *q)
     ZKT_MUST(zkr_mutex_request(q->m[2], ZKR_FOREVER, NULL, NULL, &q->t[2]));
     zkt_proxy_thaw(q->p[2], ZKT_TO_CLIENT);
     ZKT_BECOMES(zkt_waiting(q->c[2]), 1, PATIENCE_MS);
-    /* Watches the last node, and its own node if that takes long. */
+    /* The claim watches the last node and, if the wait is long, also its own node. */
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) >= 1, PATIENCE_MS);
     assert_int_equal(lists(), 1);
 }
@@ -399,7 +405,10 @@ ZKT_CASE(who_is_known_may_be_gone)
     }
 }
 
-/* The same if the claim of this client leaves that would have been directly ahead of the try. */
+/*
+ * A try does not fail because of such a waiter, either, if a claim of this client is directly ahead of the try and
+ * leaves.
+ */
 ZKT_CASE(a_try_fails_by_nobody_who_may_be_gone)
 {
     struct queue q;
@@ -412,7 +421,7 @@ ZKT_CASE(a_try_fails_by_nobody_who_may_be_gone)
         ZKT_MUST(zkr_ticket_wait(q.t[(i + 1) % QUEUE], PATIENCE_MS));
     }
     zkt_door_focus(q.c[2]);
-    /* So that it does not learn that the last one has left. */
+    /* The client must not learn that the last waiter has left. */
     zkt_proxy_freeze(q.p[2], ZKT_TO_CLIENT);
     leave_at(&q, 1);
     ZKT_MUST(zkr_client_flush(q.c[1], PATIENCE_MS));

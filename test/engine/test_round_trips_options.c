@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of options of mutexes, counted at the door: watched nodes, revocation requests, kept nodes; and the cost of
- * writing the time of the grant.
+ * The cost of options of mutexes, in requests of the client: watched nodes, revocation requests, kept nodes; and the
+ * cost of writing the time of the grant.
  */
 #include <string.h>
 

@@ -140,7 +140,7 @@ ZKT_UNIT_CASE(a_ticket_in_the_line_of_its_client_is_queued)
     }
 }
 
-/* The same if the queue forms when the client connects. */
+/* Tickets are also reported as queued if the queue forms only when the client connects. */
 ZKT_UNIT_CASE(a_ticket_that_lines_up_late_is_queued)
 {
     int told[2] = {0};
@@ -310,8 +310,8 @@ static void interrupt(zkr_client *c, zkr_leader_latch *l)
 }
 
 /*
- * The lease ended and began again before the callbacks could run. The leader was not sure in between, so its callbacks
- * report the gap.
+ * The lease ended and began again before the callbacks could run. The leadership was not certain in between, so the
+ * callbacks report the gap.
  */
 ZKT_UNIT_CASE(a_gap_in_a_term_is_told)
 {
@@ -335,6 +335,6 @@ ZKT_UNIT_CASE(a_gap_in_a_term_is_told)
     zkf_pass(c, LONG);
     interrupt(c, l);
     assert_int_equal(terms.losses, 2);
-    /* Describes this loss, and not the first one. */
+    /* The duration belongs to this loss, not to the first one. */
     assert_true(terms.held_ms >= LONG);
 }

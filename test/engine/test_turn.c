@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list that shows that a claim is first, and the owner of the claim's node by then: on the fake, in virtual time.
+ * A list shows that a claim is first, but another client may have created the claim's node again by then. These tests
+ * run on the fake, in virtual time.
  */
 #include <stdio.h>
 #include <string.h>
@@ -103,7 +104,9 @@ ZKT_UNIT_CASE(a_node_created_with_our_name_grants_nothing)
     }
 }
 
-/* The same in a directory that was deleted and created again, so that its count is as expected. */
+/*
+ * The directory is deleted and created again, too, and its count is as expected. The foreign node still grants nothing.
+ */
 ZKT_UNIT_CASE(a_new_directory_proves_nothing)
 {
     char path[256];

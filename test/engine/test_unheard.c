@@ -53,7 +53,7 @@ ZKT_UNIT_CASE(one_that_may_not_be_read_is_waited_for)
     zkf_pass_to(c, IN_THE_END, t, ZKR_TICKET_HELD);
 }
 
-/* Permits that become free, and a larger maximum. */
+/* A waiter notices free permits and a larger maximum, although their events were lost. */
 ZKT_UNIT_CASE(permits_are_looked_for)
 {
     zkr_semaphore_options o = {.size = sizeof(o), .max_from = "/max"};

@@ -78,7 +78,7 @@ static void end_here(zkr_ticket *t)
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
-static int gets; /* of the client */
+static int gets; /* gets of the client */
 
 static void count_gets(struct zkr__op *op)
 {
@@ -328,8 +328,8 @@ static void stand_lessee(void)
 }
 
 /*
- * A waiter for a permit watches the children and its node at the gate. A contender that gets a free permit
- * needs no watch.
+ * A waiter for a permit watches the children of PATH/leases and its node in PATH/locks. A contender that gets a free
+ * permit needs no watch.
  */
 ZKT_UNIT_CASE(permits_need_their_watches)
 {
