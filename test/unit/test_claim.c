@@ -518,7 +518,7 @@ static const char *const reasons[] = {"", "session", "lease", "node"};
 
 static const struct {
     const char *word;
-    size_t field; /* is set to true */
+    size_t field; /* the field that is set to true */
 } details[] = {
     WORD(hopeless),
     WORD(ours),

@@ -509,7 +509,7 @@ static bool look_out(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     assert_true(zkr__dispatch_is_self(c->d));
-    /* Of the client whose callback runs this one. */
+    /* This thread also runs a callback of the other client. */
     assert_true(zkr__dispatch_is_self(c->next->d));
     ran_count++;
     return true;

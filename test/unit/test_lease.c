@@ -34,7 +34,7 @@ static int64_t chain(struct zkr__lease *l, int64_t at)
     return b + 2 * SLOW;
 }
 
-/* The creation of a session is a write at the leader: the session is sure for S, less the drift of clocks. */
+/* The creation of a session is a write at the leader, so it proves the session for S, less the drift of clocks. */
 ZKT_UNIT_CASE(a_new_session_is_sure_from_its_opening_on)
 {
     struct zkr__lease l = begun();
@@ -83,9 +83,12 @@ ZKT_UNIT_CASE(a_known_tick_sets_the_gap)
     }
 }
 
-/* An answered write, or a connection with this session timeout. Then the bound after it, and when to probe. */
+/*
+ * A step is an answered write, or a connection with this session timeout. Behind these are the expected bound, and the
+ * expected time of the next probe.
+ */
 struct step {
-    int64_t sent, answered, timeout, until, probe_at; /* 0: not checked */
+    int64_t sent, answered, timeout, until, probe_at; /* probe_at 0 = not checked */
 };
 
 // clang-format off
@@ -112,7 +115,7 @@ static const struct {
     const char *what;
     struct step steps[10];
     struct zkr__lease_terms terms;
-    int64_t gap; /* 0: GAP */
+    int64_t gap; /* 0 = GAP */
 } stories[] = {
     /* The margin for clocks that differ in rate is the requested one. Our clock may be the fast one. */
     {.what = "a margin of 5 %", .terms = {.margin_ppm = 50000}, .gap = GAP + GAP / 20,
@@ -244,7 +247,7 @@ ZKT_UNIT_CASE(the_first_write_of_a_connection_comes_once)
     assert_int_equal(l.until, bound);
 }
 
-/* When the session is over, nothing is sure, and late answers do not change that. */
+/* When the session is over, the bound is over, and late answers do not restore it. */
 ZKT_UNIT_CASE(the_end_of_the_session_ends_the_bound)
 {
     struct zkr__lease l = begun();
@@ -301,8 +304,8 @@ ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
     assert_true(zkr__lease_probe_at(&l) <= at);
 }
 
-/* Probes on schedule, each probe answered after @delay. Returns the least time that was ever left, and the writes per S
-   in @rate. */
+/* Send probes on schedule, and answer each after @delay. Returns the least time that was ever left. Sets *@rate to the
+   number of writes per S. */
 static int64_t least_left(int64_t pause, int64_t delay, int64_t *rate)
 {
     enum { TIMEOUTS = 50 };
@@ -348,7 +351,8 @@ ZKT_UNIT_CASE(probing_on_schedule_keeps_the_bound_ahead)
 /* The present run: how long each answer took, in halves of the longest time, and what the test requires. */
 struct slow_run {
     const char *what;
-    int64_t longest, least; /* left before each answer, except before the first chain */
+    /* How long an answer may take; how much must be left before each answer, except before the first chain. */
+    int64_t longest, least;
     char took[16];
 };
 

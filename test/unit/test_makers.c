@@ -11,7 +11,7 @@
 #define N "0000000007"
 
 static const struct {
-    const char *name, *maker; /* NULL: not known */
+    const char *name, *maker; /* @maker NULL = unknown */
     enum zkr__regard regard;
     bool ordered, vague;
 } names[] = {

@@ -142,7 +142,7 @@ ZKT_UNIT_CASE(a_watcher_may_take_another_along)
         struct watcher w[SOME] = {{.told = 0}};
         struct watcher *taker = &w[i / SOME], *taken = &w[i % SOME];
         watch_all(w, "/a");
-        taker->takes = taken; /* it may be itself */
+        taker->takes = taken; /* taken may be taker */
         zkr__path_event(&all, "/a", ZKR__NODE_DELETED);
         assert_int_equal(taker->told, 1);
         assert_true(taken->told <= 1);

@@ -9,7 +9,7 @@
 enum { LEASES_MAX = 6 };
 
 /* Each lease is written as session, token and maximum: "a7/2" belongs to session a. A lease without a maximum has none
-   in its data. Then the first node at the gate. */
+   in its data. @gate is the first node in PATH/locks. */
 struct row {
     const char *leases[LEASES_MAX + 1];
     const char *gate;
@@ -59,7 +59,7 @@ ZKT_UNIT_CASE(permits_are_held_but_for_those_waited_for)
         {{NULL}, "a1", 0, 0},
         {{"a1/2"}, NULL, 1, 2},
         {{"a1/2", "b2/2"}, NULL, 2, 2},
-        {{"a1/2", "b2/2"}, "b1", 2, 2}, /* granted, and about to leave the gate */
+        {{"a1/2", "b2/2"}, "b1", 2, 2}, /* b was granted, and b1 will be deleted */
         {{"a1/2", "b2/2"}, "c3", 2, 2},
         {{"a1/2", "b2/2", "c4/2"}, "c3", 2, 2},
         {{"a1/2", "b4/2", "b4/2"}, "b3", 1, 2}, /* the group gets all permits or none */

@@ -48,7 +48,7 @@ ZKT_UNIT_CASE(a_node_ahead_of_a_holder_needs_a_list)
     }
 }
 
-/* A claim looks ahead of another client's node, if it may and that pays. */
+/* A claim looks ahead of another client's node if it is allowed to and if looking ahead is worthwhile. */
 ZKT_UNIT_CASE(a_claim_looks_ahead_where_that_pays)
 {
     static const struct {

@@ -34,7 +34,7 @@ static void leave(struct zkr__holder *holder)
     (void)pthread_mutex_unlock(&table_lock);
 }
 
-/* What the lock does when a thread ends while it holds the lock. */
+/* The function that the lock calls when a thread ends while it holds the lock. */
 static void at_exit(struct zkr__exit_hook *hook)
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(hook, struct zkr__holder, hook);

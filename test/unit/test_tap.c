@@ -86,7 +86,7 @@ ZKT_CASE(what_cannot_be_read_confirms_nothing)
     assert_false(ends(&l, 1));
 }
 
-/* The descriptor may belong to another socket by then. Nothing is read from it. */
+/* The descriptor may belong to another socket by then, so nothing is read from the descriptor. */
 ZKT_CASE(a_socket_that_somebody_else_has_is_not_read)
 {
     struct line l;

@@ -190,7 +190,7 @@ static int count_values(void)
     return count;
 }
 
-/* @arg: two hooks. */
+/* Add the two hooks of @arg, and drop them. Returns @arg if the thread has a thread-specific value only meanwhile. */
 static void *take_and_drop_duties(void *arg)
 {
     struct hook *hooks = arg;

@@ -11,7 +11,7 @@ struct alarm {
     struct zkr__timer timer;
     int64_t at; /* the time that was set; 0 = off */
     int fired;
-    int64_t again;       /* the new time to set while it fires; 0 = none */
+    int64_t again;       /* the new time to set while this timer fires; 0 = none */
     struct alarm *other; /* stopped while this one fires, or set to other_at */
     int64_t other_at;
 };
