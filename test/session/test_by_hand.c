@@ -8,7 +8,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-/* What callbacks observed, including those of the close. Only the dispatching thread touches it. */
+/* The observations of the callbacks, including those of the close. Only the dispatching thread uses this struct. */
 struct seen {
     pthread_t thread;
     int states, gains, losses, tickets, elsewhere;

@@ -34,7 +34,7 @@ struct holder {
     char hosts[256], path[128];
     char other_hosts[256]; /* argument of @then */
     atomic_bool wait;      /* do not begin yet */
-    /* Called once the process holds; it then waits for its end. */
+    /* Called once the process holds. Afterwards, the process waits to be killed. */
     void (*then)(struct holder *h);
     atomic_int holds;     /* how often it was granted the lock */
     atomic_bool go, done; /* for use by @then */
@@ -219,7 +219,7 @@ static void tell_a_stopped_guardian(struct holder *h)
     atomic_store(&h->other, guardian);
 }
 
-/* The guardian gets an error first, because its answer was not read. It continues to read all the same. */
+/* The guardian gets an error first, because its report was not read. The guardian continues to read all the same. */
 ZKT_CASE(what_was_told_last_is_read_behind_an_answer_that_was_not)
 {
     pid_t pid;
@@ -579,7 +579,7 @@ ZKT_CASE(the_guardian_is_not_in_the_way)
     assert_int_equal(getsid(guardian), guardian);
     (void)snprintf(path, sizeof(path), "/proc/%d/cwd", guardian);
     ssize_t n = readlink(path, target, sizeof(target) - 1);
-    /* Without permission to read the link. */
+    /* The link cannot be read without permission. */
     assert_true(n < 0 || (n == 1 && target[0] == '/'));
     (void)snprintf(path, sizeof(path), "/proc/%d/cmdline", guardian);
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -258,7 +258,7 @@ ZKT_CASE(a_child_with_the_number_of_the_guardian_is_left_to_the_application)
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
-/* The client can then send nothing to the guardian. */
+/* The client can send nothing to a guardian whose socket was closed. */
 ZKT_CASE(a_guardian_whose_socket_was_closed_leaves_no_zombie)
 {
     zkr_client_options o = guarded();

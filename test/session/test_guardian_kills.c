@@ -14,7 +14,7 @@ enum { SESSION_MS = 8000, SOON_MS = 5000, PATIENCE_MS = 30000 };
 struct victim {
     char hosts[256], path[128];
     _Atomic(int64_t) session;
-    /* CLOCK_MONOTONIC in ns: the last time at which it surely held. */
+    /* The last time, by CLOCK_MONOTONIC in ns, at which the victim surely held. */
     _Atomic(int64_t) sure_at;
     atomic_int holds, moment; /* the moment: what the process was doing */
     atomic_int guardian;      /* the option */

@@ -111,7 +111,7 @@ static void let_know(zkr_client *c, int count)
     zkr__unlock(c);
 }
 
-/* Acquire once in a directory of its own. Returns how many directories the guardian knows afterwards. */
+/* Acquire once in the directory @name. Returns how many directories the guardian knows afterwards. */
 static int use_directory(zkr_client *c, const char *name)
 {
     zkr_mutex *m = zkt_mutex_at(c, zkt_child(name), NULL);

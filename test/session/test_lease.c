@@ -39,7 +39,10 @@ static void begin(struct move *v)
     assert_int_equal(zkr_client_session_timeout_ms(v->c), v->before_ms);
 }
 
-/* Servers of a busy machine may stand still for longer than a short session lasts. Acquire again then. */
+/*
+ * Hold until @enough. Servers of a busy machine may stand still for longer than a short session lasts. In this case,
+ * acquire again.
+ */
 static void hold_until(struct move *v, bool (*enough)(struct move *v))
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
@@ -67,13 +70,13 @@ static void move_it(struct move *v)
     hold_until(v, is_told);
 }
 
-/* The leader surely uses the new timeout. The first requests may still belong to the old connection. */
+/* Returns whether the leader surely uses the new timeout. The first requests may still belong to the old connection. */
 static bool is_probed(struct move *v)
 {
     return zkt_stats(v->c).probes > v->probes + 3;
 }
 
-/* An observer at the leader waits for the end of the node. */
+/* Let an observer at the leader watch the node. Returns whether the node exists and the lock is held. */
 static bool is_watched(struct move *v)
 {
     char node[256];
@@ -175,7 +178,6 @@ ZKT_CASE(a_hold_with_slow_answers_begins_when_it_can_be_kept)
 
 /* --- options, again --- */
 
-/* A wider margin for clocks makes it shorter. */
 ZKT_CASE(a_wider_margin_makes_the_lease_shorter)
 {
     enum { S_MS = 8000 };
@@ -212,7 +214,7 @@ ZKT_CASE(a_request_that_waits_is_nudged_soon)
     zkt_proxy *proxy = zkt_proxy_start(zkt_server_host(server));
     zkr_client *c = zkt_client(zkt_proxy_host(proxy), S_MS);
     zkr_mutex *m = zkt_mutex(c);
-    acquire(m); /* what is usual */
+    acquire(m); /* the client measures a usual round trip */
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     atomic_int nudges = 0;
     zkt_proxy_on_request(proxy, count_exists, &nudges);

@@ -20,7 +20,7 @@ struct pair {
     zkr_client *c;
     zkr_mutex *m;
     zkr_ticket *next;
-    /* The holder was sure to hold until then; the waiter holds from next_ms on. */
+    /* The hold was promised until held_ms. The waiter holds from next_ms on. */
     int64_t held_ms;
     int64_t next_ms;
 };

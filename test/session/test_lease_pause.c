@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Servers that stand still for a good part of the session timeout do not cost a hold. The promised part is 0.45, as
- * unit.lease shows. A busy machine needs some of that itself.
+ * unit.lease shows. A busy machine needs some of this time itself.
  */
 #include <stdio.h>
 

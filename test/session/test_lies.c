@@ -12,7 +12,10 @@
 #include "lies.h"
 #include "multi_locks.h"
 
-/* A while, and how many requests or connections the client may make in it: far fewer than a loop without a pause. */
+/*
+ * The number FEW of requests or connections that the client may make within WHILE_MS. A loop without a pause makes far
+ * more.
+ */
 enum { WHILE_MS = 500, FEW = 60 };
 
 /* Check a normal hold: it has one node while it lasts, and none afterwards. */
@@ -110,7 +113,7 @@ ZKT_CASE(a_session_0_is_none)
 // clang-format off
 static const struct {
     enum zkt_lie_kind kind;
-    const char *text, *name; /* or a name below the path of the test case */
+    const char *text, *name; /* @name: a name below the path of the test case */
     int64_t number;
 } lies[] = {
     /* The path of our node is the requested one with its number, and nothing else. */

@@ -174,8 +174,8 @@ ZKT_CASE(each_way_to_give_up_has_its_counter)
 }
 
 /*
- * Hand-overs: from a claim of this client, by the event of the first node, and, after a node in the middle, by the
- * event of that node or, without look-ahead, by a list.
+ * A hand-over comes from a claim of this client, or by the event of the first node. After a node in the middle, it
+ * comes by the event of that node or, without look-ahead, by a list.
  */
 ZKT_CASE_WAYS(hand_overs,
               {"hand_overs_are_told_apart", hand_overs, 1, NULL},
@@ -414,8 +414,10 @@ ZKT_CASE(no_bound_is_told_without_probes)
     zkt_close(c);
 }
 
-/* One of three permits is free, but the first waiter wants two. The next waiter waits for its turn, and leaves the gate
- * before its grant. */
+/*
+ * One of three permits is free, but the first waiter wants two. The next waiter waits for its turn in PATH/locks, so
+ * its wait is contended.
+ */
 ZKT_CASE(a_wait_at_the_gate_is_contended)
 {
     zkr_client *c[2] = {zkt_client(zkt_servers(), SHORT_MS),

@@ -21,7 +21,10 @@ struct caller {
     struct Stat stat;
 };
 
-/* Replaces the function of libzookeeper: while a transaction is packed, this proxy closes the connection. */
+/*
+ * The proxy that closes the connection while a transaction is packed. For this, zoo_amulti() replaces the function of
+ * libzookeeper.
+ */
 static zkt_proxy *_Atomic closes;
 static atomic_bool ended; /* the handle ended meanwhile */
 

@@ -26,10 +26,11 @@ enum { CLOSE_MS = 2500, BUSY_MS = 1000 };
 
 static const char *_Atomic address; /* of NAME; NULL = it cannot be resolved now */
 static atomic_bool hangs;           /* while set, requests for NAME get no answer */
-static const char *_Atomic spared;  /* except for this port; NULL = none */
+/* Requests for NAME with this port get an answer even so. NULL = no such port. */
+static const char *_Atomic spared;
 static atomic_int asking, most_asking, asked;
 
-/* @hosts: addresses, separated by commas. */
+/* Answer with the addresses in @hosts, which are separated by commas. */
 static int answer(const char *hosts, const char *service, struct addrinfo **found)
 {
     enum { MOST = 3, ROOM = 64 };
@@ -185,7 +186,7 @@ ZKT_CASE_WAYS(they_are_followed,
     if (zkt_way() == 1) {
         ZKT_MUST(zkr_client_set_servers(h.c, h.servers));
         ZKT_EVENTUALLY(follows_its_list(h.c),
-                       PATIENCE_MS); /* as yet the same address */
+                       PATIENCE_MS); /* the name still has the same address */
     }
     int port = zkt_proxy_port(h.here);
     zkt_proxy_stop(h.here);

@@ -205,7 +205,7 @@ ZKT_CASE(a_bad_list_changes_nothing)
     zkt_proxy_drop_connections(first);
     ZKT_BECOMES(zkt_reconnects(c), 1, PATIENCE_MS);
     assert_int_equal(zkt_proxy_counters(second).connections, 0);
-    /* Still without a chroot. */
+    /* This list has no chroot, either. */
     ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(first)));
 }
 
