@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conditions that must hold after each step, whatever the threads do. They look at claims, whichever thread created
- * them: a claim that is held and sure is a hold. A promise of valid_for() to a thread is a hold, too.
+ * The conditions that must hold after each step, whatever the threads do. The checks look at claims, whichever thread
+ * created them: a claim that is held and sure is a hold. A promise of valid_for() to a thread is a hold, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct hold {
     unsigned pass;
     char path[SIM_PATH];
     const struct zkr__claim *claim;
-    long seen; /* the last step in which it was seen */
+    long seen; /* the last step in which the hold was seen */
 };
 
 /* A claim that waits although nobody is ahead of it. */
@@ -42,8 +42,8 @@ static struct {
 } excused[EXCUSED];
 static int excused_count;
 static bool wiped;
-/* The last token. Then the last holders that handed the lock on within their client: @first is the token of the first
-   of them. */
+/* The last token, and the last holders that handed the lock on within their client. @first is the token of the first of
+   these holders. */
 static struct line {
     int64_t token;
     unsigned pass;
@@ -126,7 +126,7 @@ static bool will_know(const struct zkf_node *node)
            ahead->owner != node->owner && ahead->czxid < node->czxid;
 }
 
-/* The node is deleted by another client: its owner cannot know at once. */
+/* Another client deletes the node, so the owner of the node may still believe in its hold. */
 void sim_excuse(const struct zkf_node *node)
 {
     if (!will_know(node)) {
@@ -221,7 +221,7 @@ void sim_on_deleting(const struct zkf_node *node)
     for (int i = 0; i < excused_count; i++) {
         if (strcmp(excused[i].path, node->path) == 0) {
             excused[i].at =
-                zkf_now(); /* deleted only now if an earlier delete was refused */
+                zkf_now(); /* the node is deleted only now if an earlier delete was refused */
         }
     }
     for (int i = 0; i < hold_count; i++) {
@@ -327,7 +327,7 @@ static const struct zkf_node *passed(int client,
         if (other > mine || (other == mine && !is_before(n, kind, claim))) {
             continue;
         }
-        /* It cannot hold, and is being removed. */
+        /* A node with a negative number cannot hold, and is being removed. */
         bool spent = n->label != 0 && other < 0;
         bool named = n->label == 0 && first < INT64_MAX &&
                      (n->czxid > first || sim_is_ahead_of_count(n));
@@ -389,7 +389,7 @@ static void check_grant(const struct hold *h)
     enum zkr__name_kind kind;
     int64_t number = 0;
     if (!node && (scene.lapses || scene.forbids)) {
-        return; /* its client got no event of the deletion, and notices it by its first probe */
+        return; /* the client got no event of the deletion, and notices the deletion by its first probe */
     }
     if (!trusted(h)) {
         return;
@@ -419,7 +419,7 @@ static void check_grant(const struct hold *h)
     }
 }
 
-/* No herd effect: a waiter watches the next node ahead of it, with no node in between. */
+/* Check that there is no herd effect: a waiter watches the next node ahead of it, with no node in between. */
 static void check_parked(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     const char *ahead =
@@ -466,7 +466,7 @@ static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir
     return there && !passed(client, claim, dir, INT64_MAX, INT64_MIN);
 }
 
-/* Without a fault, a waiter with nobody ahead of it is granted in time, and a downgrade completes. */
+/* Check that without a fault, a waiter with nobody ahead of it is granted in time, and a downgrade completes. */
 static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     int64_t look = sim_peace() ? scene.session / 2 : sim_patience();
@@ -491,7 +491,10 @@ static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir
     }
 }
 
-/* All members of a group hold by one transaction. Of a group of permits, the node at the gate is gone. */
+/*
+ * Check that all members of a group hold by one transaction, and that a group of permits has no node in PATH/locks any
+ * more.
+ */
 static void check_group(int client, const struct zkr__group *group)
 {
     for (uint32_t i = 0; i < group->count; i++) {
@@ -516,7 +519,10 @@ static struct hold *find(int client, const struct zkr__claim *claim)
     return NULL;
 }
 
-/* A holder whose node another client deleted while it waited, without an event, notices that by its first probe. */
+/*
+ * Check that a holder learns of the deletion of its node. If another client deleted the node during the wait, and the
+ * event was lost, the first probe notices the deletion.
+ */
 static void check_learns(const struct hold *h)
 {
     for (int i = 0; i < excused_count; i++) {
@@ -599,7 +605,10 @@ static void look(int client, struct zkr__claim *claim)
     }
 }
 
-/* A stopped client believes in its hold for as long as it was promised. */
+/*
+ * Drop the holds that were not seen in this step. A stopped client believes in its hold for as long as the hold was
+ * promised.
+ */
 static void drop_unseen(void)
 {
     for (int i = 0; i < hold_count; i++) {
@@ -650,7 +659,7 @@ static void check_beside(const struct promise *x, const struct promise *y)
     }
 }
 
-/* Within one client, two threads or tickets never hold together. A writer may also read. */
+/* Check that two threads or tickets of one client never hold together. A writer may also read. */
 static void check_within(const struct process *p, const struct promise *promise)
 {
     for (int i = 0; i < SIM_APPS; i++) {
@@ -704,7 +713,10 @@ void sim_check_begin(void)
 
 /* --- each client --- */
 
-/* A request that is sent before its credentials may be refused for good. */
+/*
+ * Check that the client has its credentials when it works, because a request that is sent before them may be refused
+ * for good. Also check that its watches can be set again.
+ */
 static void check_credentials(int client)
 {
     static long hasty, too_long;
@@ -725,8 +737,8 @@ static void check_credentials(int client)
 }
 
 /*
- * The claims of the client are not among the others: such a claim could be removed, and waited for all the same. No
- * lock is needed, because all threads stand still.
+ * Check that the client's claims are not among the nodes of other clients. Such a claim could be removed, and waited
+ * for all the same. No lock is needed, because all threads stand still.
  */
 ZKR__TSA(no_thread_safety_analysis)
 static void check_others(int client, const struct zkr__directory *d)
@@ -744,8 +756,8 @@ static void check_others(int client, const struct zkr__directory *d)
     }
 }
 
-/* The engine counts the nodes that are being created. While other claims stand in line, at least one is being created.
-   */
+/* Check that the engine counts the nodes that are being created. While other claims wait to create theirs, at least one
+   node is being created. */
 static void check_engine(int client, const struct zkr__engine *engine)
 {
     const struct zkr__claim *claim;
@@ -766,7 +778,7 @@ static void check_engine(int client, const struct zkr__engine *engine)
     }
 }
 
-/* From hold to hold, the data of guarded writes come from a later holder. */
+/* Check that later data of guarded writes come from later holders. */
 static void check_written(enum sim_dir dir)
 {
     int64_t now[2];
@@ -789,7 +801,7 @@ static void check_written(enum sim_dir dir)
     did.written++;
 }
 
-/* A latch in doubt is notified if its claim fails. */
+/* Check that a latch in doubt is notified if its claim fails. */
 static void check_leader(const struct process *p)
 {
     const struct zkr__hold *hold = p->latch && !p->ending ? &p->latch->hold : NULL;

@@ -38,7 +38,7 @@ struct coro {
     struct coro *next; /* the next free coroutine */
     ucontext_t first;  /* the beginning of the function */
     jmp_buf
-        here; /* where it continues; a ucontext_t would cost a system call for the signal mask */
+        here; /* where the coroutine continues; a ucontext_t would cost a system call for the signal mask */
     char *stack;
     void (*fn)(void *arg);
     void *arg;

@@ -84,7 +84,10 @@ static void some_limits(int64_t *least, int64_t *most)
     *most = *least + scene.tick * zkf_below(8);
 }
 
-/* A session lasts at most 8 ticks. One server grants few ticks, one grants all, and one is between. */
+/*
+ * Give the servers unequal limits. A session lasts at most 8 ticks. One server grants few of them, one grants all, and
+ * one is between.
+ */
 static void unequal_limits(void)
 {
     for (int i = 0; i < scene.servers; i++) {
@@ -94,7 +97,7 @@ static void unequal_limits(void)
     }
 }
 
-/* Watches that a client always needs, such as that on the count of a semaphore. */
+/* Room for the watches that a client always needs, such as the watch on the count of a semaphore. */
 enum { VITAL_WATCHES = 100 };
 
 void sim_begin_faults(void)
@@ -166,8 +169,10 @@ static void delete_two(const struct zkf_node *node)
     }
 }
 
-/* Delete the node, and create another client's node with its name. Its client learns of either change in any way, or of
-   neither. */
+/*
+ * Delete the node, and create another client's node with the same name. The client of the deleted node learns of either
+ * change in any way, or of neither.
+ */
 static void replace(const struct zkf_node *node)
 {
     char path[SIM_PATH];
@@ -345,7 +350,7 @@ static void permissions(void)
                                           : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
 }
 
-/* Of a node, or of a directory and its children, the watches get no event for a while. */
+/* For a while, the watches of a node, or of a directory and its children, get no event. */
 static void lapse(void)
 {
     const struct zkf_node *node = some_node();
@@ -366,7 +371,7 @@ static void strangers(void)
     if (zkf_chance(60)) {
         did.swept += zkf_reap();
     } else {
-        /* This succeeds only if the directory is empty. */
+        /* The delete succeeds only if the directory is empty. */
         (void)zkf_stranger_delete(sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS)));
     }
 }

@@ -10,20 +10,22 @@
 
 enum { HABITS = 40, FEW = 20 };
 
-/* If a pair should have met this often by chance but never did, the seeds keep the pair apart. */
+/*
+ * If a pair should have taken effect together in so many runs by chance, but never did, the seeds keep the pair apart.
+ */
 enum { OFTEN = 12 };
 
 struct habit {
     const char *name;
     bool on;    /* switched on by the seed */
-    long count; /* how often it took effect, in all runs */
+    long count; /* how often the habit took effect, in all runs */
 };
 
 /* The counts at the end of the last run, and the switches of the current run. */
 static struct habit last[HABITS];
-/* The number of runs with both switches on. On the diagonal: with this switch on. */
+/* The number of runs with both switches on. On the diagonal, the number of runs with this switch on. */
 static long on[HABITS][HABITS];
-/* The number of runs in which both took effect. On the diagonal: in which this one did. */
+/* The number of runs in which both took effect. On the diagonal, the number of runs in which this habit took effect. */
 static long met[HABITS][HABITS];
 
 static int look(struct habit *habits)

@@ -28,7 +28,7 @@ static const char *path_of(enum sim_dir dir, char path[SIM_PATH])
 
 void sim_tell_hold(struct promise *promise, const struct sim_told *told)
 {
-    static int64_t holds; /* in all runs */
+    static int64_t holds; /* number of holds in all runs */
     char first[SIM_PATH], second[SIM_PATH];
     if (!sim_history) {
         return;

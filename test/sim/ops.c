@@ -11,7 +11,7 @@ struct moment sim_moment(const struct process *p)
                            .late = sim_lateness(p->client) + p->stopped};
 }
 
-/* The library itself takes no time here: only late threads do. A clock may be fast by an eighth. */
+/* The library itself takes no time in the simulation, but late threads do. A clock may be fast by an eighth. */
 int64_t sim_since(const struct process *p, const struct moment *moment)
 {
     int64_t late = sim_lateness(p->client) + p->stopped - moment->late;

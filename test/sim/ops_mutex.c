@@ -156,7 +156,7 @@ static void check_canceled(const struct app *a)
 
 /* --- acquire --- */
 
-/* A hand-over wakes one thread once, so a wait that succeeds was woken at most once. */
+/* A hand-over wakes one thread once, so a thread whose wait succeeds was woken at most once. */
 static void check_wakes(const struct app *a, long signals, int rc)
 {
     long woken = a->thread->signals - signals;
@@ -203,7 +203,7 @@ static void check_acquired(struct app *a, enum sim_lock lock, int rc)
     did.timed_out += rc == ZKR_ETIMEDOUT;
 }
 
-/* A read hold beside a write hold of the same thread is the same hold. */
+/* Record the hold. A read hold beside a write hold of the same thread is the same hold, so it is not recorded. */
 static void
 tell_held(struct app *a, enum sim_lock lock, int64_t called, const struct taken *by)
 {
@@ -220,7 +220,7 @@ tell_held(struct app *a, enum sim_lock lock, int64_t called, const struct taken 
     }
 }
 
-/* From one exclusive hold to the next, the pair of token and pass grows. */
+/* Check that the pair of token and pass rises from one exclusive hold to the next. */
 static void check_later(const struct app *a, enum sim_lock lock, struct taken now)
 {
     struct taken *last = &taken[sim_lock_dir(lock)];
@@ -372,7 +372,7 @@ void sim_release_all(struct app *a)
 
 /* --- writes under a lock --- */
 
-/* Record the outcome of the write. The hold may have ended with it, or be lost, and the code tells which. */
+/* Record the outcome of the write. The code tells whether the hold continues, has ended with the write, or is lost. */
 static void
 after_write(struct app *a, enum sim_lock lock, bool releases, int64_t called, int rc)
 {

@@ -145,7 +145,7 @@ static bool is_in(const struct zkf_node *node, enum sim_dir dir)
     return node->parent_hash == zkf_hash(sim_dir(dir));
 }
 
-/* Each earlier request of this client was served or has given up. */
+/* Check that each earlier request of this client was served or has given up. */
 static void check_own(const struct pass *pass)
 {
     for (int i = 0; i < SIM_PASSES; i++) {
@@ -162,7 +162,7 @@ static void check_own(const struct pass *pass)
     }
 }
 
-/* Each contender that came to the gate earlier has passed it, or is being removed. */
+/* Check that no earlier contender of another client is still in PATH/locks. */
 static void check_gate(const struct pass *pass, int64_t token)
 {
     int client = pass->p->client;
@@ -196,7 +196,7 @@ static void check_grant(const struct pass *pass, const struct zkr__group *group)
     }
 }
 
-/* A waiter for permits waits at the gate, so that later ones stand behind it. */
+/* Check that a waiter for permits has a node in PATH/locks, so that later contenders queue behind it. */
 static void check_inside(struct pass *pass, const struct zkr__group *group)
 {
     const struct zkr__claim *last =

@@ -187,7 +187,7 @@ static void end_locks(struct process *p)
     }
 }
 
-/* For each loss that a release has reported, on_lost was called once its callback had its turn. */
+/* Check that on_lost was called for each loss that a release has reported, once the queued callbacks have run. */
 static void check_told(struct process *p)
 {
     const struct zkr__dispatch *d = &p->c->dispatch;
@@ -227,7 +227,7 @@ static bool is_out(const zkr_client *c)
     return out;
 }
 
-/* A candidate becomes leader, or gets an error. */
+/* Check that the candidate becomes leader, or gets an error. */
 static void await_leadership(struct process *p)
 {
     int rc = zkr_leader_latch_start(p->latch);
@@ -241,7 +241,7 @@ static void await_leadership(struct process *p)
 
 static void settle(struct process *p, bool killed)
 {
-    enum { PATIENCE = 40 }; /* in session timeouts, from the end of the faults on */
+    enum { PATIENCE = 40 }; /* in session timeouts, from the end of the faults */
     int64_t calm = 0;
     bool waits = !killed && !p->shut && zkf_chance(sim_quiet ? 100 : 30);
     while (waits && p->c->state != ZKR_STATE_AUTH_FAILED && !is_out(p->c)) {
@@ -259,7 +259,7 @@ static void settle(struct process *p, bool killed)
     }
 }
 
-/* From here on, callbacks use nothing that may be gone. */
+/* End everything. From here on, callbacks use nothing that may be gone. */
 static void end_all(struct process *p)
 {
     if (zkf_chance(80)) {

@@ -62,7 +62,7 @@ static void report_stuck(void)
     }
 }
 
-/* Without faults, all threads end in bounded time. */
+/* Check that without faults, all threads end in bounded time. */
 static void finish(void)
 {
     count_stops();

@@ -140,7 +140,9 @@ static void choose_manners(struct scene *s)
     }
 }
 
-/* Reading threads arrive within a tenth of a second of each other, while faults are frequent. */
+/*
+ * Choose a scene in which reading threads arrive within a tenth of a second of each other, while faults are frequent.
+ */
 static void crowd_readers(struct scene *s)
 {
     if (scene.reads && zkf_chance(60)) {
@@ -155,7 +157,7 @@ static void crowd_readers(struct scene *s)
 void sim_choose(uint64_t seed, bool trace)
 {
     struct zkf_config config = {.seed = seed, .servers = 3, .trace = trace};
-    /* Only for its random numbers, because its settings depend on the scene. */
+    /* The world is begun only for its random numbers, because its settings depend on the scene. */
     zkf_begin(&config);
     scene = (struct scene){.seed = seed};
     choose_world(&scene);

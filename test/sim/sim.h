@@ -57,7 +57,7 @@ enum sim_dir {
     AT_LATCH,
     AT_SELECTOR,
     SIM_DIRS,
-    AT_GATE = SIM_DIRS /* a node there holds nothing */
+    AT_GATE = SIM_DIRS /* PATH/locks of the semaphore: a node there holds nothing */
 };
 
 /* The choices of the seed. */
@@ -74,7 +74,7 @@ struct scene {
     /* One server grants short timeouts, another long ones; sessions move between them. */
     bool grows;
     int64_t attempts;
-    int64_t epoch;      /* of the first leader */
+    int64_t epoch;      /* epoch of the first leader */
     int64_t margin_ppm; /* the allowed difference of clocks; 0 = the default */
     bool disasters;     /* all servers are killed or emptied */
     bool forbids;       /* permissions are withdrawn and restored, even in peace */
@@ -90,7 +90,7 @@ struct scene {
     bool starved;       /* memory is short at times */
     int64_t number;     /* the first sequence number; -1 = 0 */
     bool visits;        /* strangers create children in the directories */
-    bool named;         /* some of them with numbers of their own choice */
+    bool named;         /* some strangers choose the numbers themselves */
     bool remakes;       /* directories are created again while they are empty */
     bool forgetful;     /* clients remember short lists only */
     bool narrow;        /* clients create one node at a time */
@@ -107,11 +107,11 @@ struct scene {
     bool timeouts, tries, cancels, shutdowns, early_ends, misuse, no_threads;
     bool reads, wait_on_release, by_hand, watch_node;
     bool wishes;  /* holders are asked to release */
-    bool writes;  /* under a lock, and with its release */
-    bool resizes; /* of the semaphore; until there is a count, @max counts: */
+    bool writes;  /* guarded writes, and releases with a write */
+    bool resizes; /* the maximum changes; before a count exists, it is @max: */
     int64_t max;
-    int64_t max_waiters; /* of the third lock; 0 = any */
-    int64_t keep_ms;     /* of mutexes; 0 = their nodes are not kept */
+    int64_t max_waiters; /* option of the third lock; 0 = no limit */
+    int64_t keep_ms;     /* option of mutexes; 0 = their nodes are not kept */
     int64_t rounds;
 };
 
@@ -122,13 +122,13 @@ struct moment {
     int64_t at, late; /* 0 = never */
 };
 
-/* A thread or ticket was promised that it surely holds until then. */
+/* A promise to a thread or ticket that it surely holds until @until. */
 struct promise {
     int64_t until; /* true time; 0 = none */
     enum sim_dir dir;
     bool shared;
     int64_t hold; /* its number in the history; 0 = not recorded */
-    bool both;    /* of a multi-lock: on the second path, too */
+    bool both;    /* a multi-lock: also on the second path */
 };
 
 /* The connection when permits were requested. If it is still the same, the request has not lost its place. */
@@ -143,18 +143,18 @@ struct pass {
     struct app *owner; /* NULL = this entry is free */
     zkr_ticket *ticket;
     enum sim_dir dir;
-    int users; /* threads in a call on it */
+    int users; /* threads in a call on this ticket */
     int told;  /* the last state that its callback reported; 0 = none */
     bool warned;
     bool shared, released, destroyed;
     struct promise promise;
-    int count;        /* of permits; 0 = not a ticket for permits */
-    int permits;      /* the same, if requested without waiting */
+    int count;        /* number of permits; 0 = not a ticket for permits */
+    int permits;      /* the same number, if it was requested without waiting */
     long asked, done; /* ticks of the request and of its return */
     bool once, granted;
     struct setting asked_in;
-    int64_t gate; /* czxid of its last node at the gate */
-    /* Waits since then without a place at the gate; 0 = does not. */
+    int64_t gate; /* czxid of its last node in PATH/locks */
+    /* The time since which the ticket waits without a node in PATH/locks; 0 = it does not. */
     int64_t beside_gate;
 };
 
@@ -163,12 +163,12 @@ struct app {
     struct process *p;
     struct sim_thread *thread;
     int at;
-    int depth[SIM_LOCKS]; /* releases that it owes */
+    int depth[SIM_LOCKS]; /* number of releases that the thread owes */
     bool lost[SIM_LOCKS]; /* the loss was reported */
     struct promise promise[SIM_LOCKS];
-    int passes;                /* how many it owns */
+    int passes;                /* number of tickets that the thread owns */
     enum sim_lock acquiring;   /* the lock of its current call; SIM_LOCKS = none */
-    bool releasing[SIM_LOCKS]; /* by a write in flight */
+    bool releasing[SIM_LOCKS]; /* a write in flight will release */
     long acquires;
     struct moment canceled; /* when other threads canceled that call */
 };
@@ -206,7 +206,7 @@ struct process {
     bool alone;         /* the bound comes from one write alone */
     /* The servers use this shorter timeout, which the client does not know yet; 0 = none. */
     int64_t shortened;
-    int64_t reconnects; /* its re-connections until then */
+    int64_t reconnects; /* number of re-connections up to that time */
     int64_t shrunk;     /* the last session whose timeout became shorter; 0 = none */
 };
 

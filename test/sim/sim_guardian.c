@@ -18,7 +18,7 @@ static int ward_count;
 static void act(void *unused);
 static struct zkf_actor actor = {.act = act};
 
-/* A guardian reaches a server at some time, or never. */
+/* Let the guardian act. It reaches a server at some time, or never. */
 static void act(void *unused)
 {
     for (int i = 0; i < ward_count; i++) {

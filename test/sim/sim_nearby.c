@@ -28,7 +28,7 @@ static struct letter {
     char text[LETTER_MAX];
 } letters[LETTERS];
 
-/* Nodes whose owners have told others of their release. */
+/* Nodes whose owners have sent news of their release. */
 static char handed[HANDED][SIM_PATH];
 static int handed_count;
 

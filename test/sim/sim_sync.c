@@ -79,7 +79,7 @@ void zkr__cancel_restore(int cancel_state)
     }
 }
 
-/* The test program itself only observes, and finds each lock free. */
+/* Take the lock. The test program itself only observes, and finds each lock free. */
 static void take(struct lock *l)
 {
     struct sim_thread *self = sim_self();

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callbacks of the application: their number, their order, and that they run one at a time. Also the calls that they
-   may make. */
+/*
+ * Callbacks of the application. The checks concern their number, their order, and that they run one at a time. The
+ * callbacks also make the calls that are allowed in callbacks.
+ */
 #include "ops.h"
 #include "threads.h"
 
-/* Blocking calls are refused at once in a callback. */
+/* Check that blocking calls are refused at once in a callback. */
 static void try_to_block(struct process *p)
 {
     const struct {
@@ -216,7 +218,7 @@ void sim_on_latch_warn(zkr_leader_latch *l,
     end(p);
 }
 
-/* Work of an ended term may still run, so no answer may concern the next term. */
+/* Check that no answer concerns the next term, because work of the ended term may still run. */
 static void check_ending(zkr_leader_latch *l, int64_t token)
 {
     if (zkr_leader_latch_has_leadership(l) || zkr_leader_latch_valid_for_ms(l) != 0 ||

@@ -39,7 +39,7 @@ struct count {
 
 enum { COUNTS = 64 }; /* room for the counts and an entry without a name behind them */
 
-/* Each count must become positive. */
+/* List the counts, each of which must become positive. */
 static void count_all(struct count out[COUNTS])
 {
     const struct zkf_counts servers = *zkf_counts();

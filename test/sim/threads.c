@@ -56,7 +56,7 @@ static int64_t some_delay(int client)
     return delay;
 }
 
-/* The fake runs calls as the client of this thread, or as none. */
+/* Let the thread continue. Meanwhile, the fake runs calls as the client of this thread, or as no client. */
 static void go_on(struct sim_thread *t)
 {
     self = t;

@@ -41,7 +41,7 @@ struct sim_thread {
     const void *on;          /* the object it waits for */
     struct sim_thread *next; /* the next thread that waits for the same object */
     int64_t deadline;        /* SIM_CONDITION: by the client's clock */
-    bool woken;              /* by a signal */
+    bool woken;              /* woken by a signal */
     int64_t over;            /* the deadline by which the last wait ended, */
     const void *over_on;     /* on this condition */
     bool canceled_off;       /* it cannot be canceled now */
@@ -49,9 +49,9 @@ struct sim_thread {
     struct sim_visit *visits; /* calls of the application in progress */
     bool cut;                 /* the application ends it */
     bool fed;                 /* none of its allocations fails */
-    int locks;                /* how many it holds */
-    long signals;             /* how many have woken it */
-    struct zkf_actor *caller; /* the actor of the fake that acts in it */
+    int locks;                /* number of locks that it holds */
+    long signals;             /* number of signals that have woken it */
+    struct zkf_actor *caller; /* the actor of the fake that acts in this thread */
 };
 
 /* Returns the running thread, or NULL for the test program itself. */

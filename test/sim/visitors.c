@@ -13,7 +13,7 @@
 
 enum { VISITORS = 8, VISITED = 4 };
 
-/* No client of the test reaches such a high number, so none ever stands behind it. */
+/* No client of the test reaches such a high number, so no client ever waits behind it. */
 #define FAR INT64_C(100000)
 
 static struct visitor {

@@ -134,7 +134,7 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
         sim_violation("client %d does not say since when it holds %s", client,
                       claim->node);
     }
-    /* Only these surely have the watch, or look again when in doubt. */
+    /* Only such a holder surely has the watch, or checks again when in doubt. */
     bool hears = claim->q->watch_node || (!scene.lapses && scene.watch_most == 0);
     if (late && w && zkf_now() > w->at + look && hears &&
         claim->q->kind != ZKR__NAME_LATCH && is_wish(node->data, node->data_len)) {
