@@ -123,7 +123,7 @@ static void read_counters(struct run *run)
     }
 }
 
-/* Returns whether the servers hold nothing that the clients made; else run->left describes the leftovers. */
+/* Returns whether the clients have left nothing on the servers. Otherwise run->left describes the leftovers. */
 static bool servers_clean(struct run *run)
 {
     static const char *const queues[] = {"0", "1", "2", "3", "4/locks", "4/leases"};

@@ -49,9 +49,9 @@ enum {
 typedef struct zkc_hold {
     int64_t token;
     int64_t asked, granted; /* when acquire was called; when it returned */
-    int64_t last_sure;      /* when it last was sure, by its SURE records */
+    int64_t last_sure;      /* when the hold was last sure, by its SURE records */
     int64_t claimed;        /* end of the longest promise of validity */
-    int64_t released;       /* when; 0: never */
+    int64_t released;       /* when the hold was released; 0: never */
     int64_t deleted;        /* when the deletion from outside began; 0: not deleted */
     int64_t deleted_until;
     int release_code;
@@ -75,7 +75,7 @@ struct zkc_verdict {
     int64_t count[ZKC_KINDS];
     int64_t fault[ZKC_FAULT_KINDS];
     int64_t fault_ns[ZKC_FAULT_KINDS];    /* the longest */
-    int64_t timed_out, canceled, refused; /* acquires; refused: any other code */
+    int64_t timed_out, canceled, refused; /* acquires; refused = any other code */
     int64_t granted[ZKC_BYS];
     int64_t granted_as[ZKC_ASES];
     int64_t kept;             /* grants that reused a kept node */

@@ -26,7 +26,7 @@ enum { PATIENCE_MS = 90000, MEASURE_MS = 300000, STEP_MS = 20, TRIES = 10 };
 struct lane {
     zkt_proxy *proxy[SIDES];
     pid_t pid[SIDES];
-    int holder;     /* which of the two holds; -1: neither held yet */
+    int holder;     /* the contender that holds; -1: neither has held yet */
     int64_t grants; /* grants since the last fault */
 };
 
@@ -40,7 +40,7 @@ struct run {
     const struct zkc_clocks *o;
     zkc_stage stage;
     struct lane lanes[LANES];
-    size_t read; /* records read so far */
+    size_t read; /* number of records read so far */
     struct measure measure;
     int walls;            /* how often a wall clock that had jumped was read */
     int64_t cut, stopped; /* hand-overs after a cut or a stop of the holder */

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* What the coordinator and the clients share. */
+/* The data that the coordinator and the clients share. */
 
 enum zkc_phase {
     ZKC_RUNNING, /* clients contend, kill themselves, and start again */
@@ -20,7 +20,7 @@ struct zkc_control {
     atomic_int phase;
     atomic_int stay;  /* not 0: a holder that sits on a lock stays while it is sure */
     atomic_int moved; /* bit n: the name of server n leads to its other address */
-    atomic_llong wall_s; /* by how much the wall clocks of the clients are ahead */
+    atomic_llong wall_s; /* how far the wall clocks of the clients are ahead, in s */
     atomic_int told;     /* how often a client read such a clock */
 };
 
@@ -35,7 +35,7 @@ struct zkc_control {
 #define ZKC_LOCKS "/chaos"
 #define ZKC_COUNTERS "/counters"
 
-/* What the command line of a client says. */
+/* The command line of a client. */
 struct zkc_client_args {
     const char *dir;
     const char *servers;

@@ -72,7 +72,8 @@ void zkc_grip_granted(struct zkc_grip *g,
                       int64_t limit_ms)
 {
     const int64_t sequence = sequence_of(g);
-    const int code = zkc_grip_token(g, &g->token); /* fails if it is already lost */
+    /* Fails if the hold is already lost. */
+    const int code = zkc_grip_token(g, &g->token);
     zkc_record r = zkc_grip_record(g, ZKC_GRANT);
     r.at = asked;
     r.until = granted;
@@ -99,7 +100,7 @@ void zkc_grip_downgrade(struct zkc_grip *g)
     const struct zkc_want read = {.as = ZKC_AS_READER, .path = g->want.path};
     zkr_mutex *reader = zkc_locks_mutex(g->w->locks, &read);
     if (zkr_mutex_acquire(reader, 0) != ZKR_OK) {
-        return; /* lost: will be released as a writer */
+        return; /* the hold is lost, and will be released as a writer */
     }
     zkc_record r = zkc_grip_record(g, ZKC_DOWNGRADE);
     zkc_grip_put(g, &r); /* before the release, because readers may come then */

@@ -12,7 +12,7 @@
 
 /* A hold, by a thread or by a ticket. Its operations write to the history. */
 
-/* What a request asks for, in the terms of the records. */
+/* The wanted lock, in the terms of the records. */
 struct zkc_want {
     enum zkc_as as;
     int path;

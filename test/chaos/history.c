@@ -85,7 +85,7 @@ static void tell_token(const struct tale *t, const char *op, const zkc_record *r
     zkt_event_end(t->out);
 }
 
-/* @r: about to write; @done: the outcome. */
+/* Tells of a write. @r was recorded before the write, and @done contains the outcome. */
 static void tell_write(const struct tale *t,
                        const char *on,
                        const zkc_record *r,

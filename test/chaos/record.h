@@ -49,12 +49,12 @@ enum zkc_kind {
     ZKC_KINDS
 };
 
-/* What a request asks for. */
+/* The kind of the wanted lock. */
 enum zkc_as {
     ZKC_AS_MUTEX,
     ZKC_AS_READER,
     ZKC_AS_WRITER,
-    ZKC_AS_PERMITS, /* of a semaphore */
+    ZKC_AS_PERMITS, /* permits of a semaphore */
     ZKC_AS_BOTH,    /* a multi-lock of two paths */
     ZKC_ASES
 };
@@ -92,14 +92,14 @@ typedef struct zkc_record {
     int64_t limit;
     int32_t code;
     uint16_t kind;
-    uint16_t life; /* of the process, from 1 */
+    uint16_t life; /* number of the life of the process, from 1 */
     uint8_t process;
     uint8_t thread;
     uint8_t path;
     uint8_t by;      /* enum zkc_by; of grants, failures and their follow-up records */
     uint8_t as;      /* enum zkc_as; of the same records */
-    uint8_t permits; /* of ZKC_AS_PERMITS */
-    uint8_t also;    /* of ZKC_AS_BOTH: the second path */
+    uint8_t permits; /* number of permits, of ZKC_AS_PERMITS */
+    uint8_t also;    /* the second path, of ZKC_AS_BOTH */
     uint8_t spare[9];
 } zkc_record;
 

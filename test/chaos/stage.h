@@ -28,7 +28,7 @@ struct zkc_client {
     pid_t pid; /* 0: not running */
     int life;
     int64_t again_at; /* when to restart it, by zkt_now_ms() */
-    bool ended;       /* in order, after the calm */
+    bool ended;       /* the client has ended in order, after the calm */
 };
 
 typedef struct zkc_stage {
@@ -38,11 +38,13 @@ typedef struct zkc_stage {
     int history;
     struct zkc_control *control;
     zkt_ensemble *ensemble;
-    struct zkt_bad_host *hosts[ZKC_SERVERS];    /* of the servers */
-    zkt_proxy *links[ZKC_SERVERS][ZKC_SERVERS]; /* from, to; NULL: none */
+    struct zkt_bad_host *hosts[ZKC_SERVERS]; /* the hosts of the servers */
+    /* Indexed by sender and receiver. NULL: no link. */
+    zkt_proxy *links[ZKC_SERVERS][ZKC_SERVERS];
     /* At both addresses that the name of a server can have. One of the two resets every connection. */
     zkt_proxy *doors[ZKC_PROXIED][ZKC_SERVERS][ZKC_PLACES];
-    char servers[ZKC_PROXIED + 1][128]; /* for clients; the last without proxies */
+    /* Connection strings for clients. The last one is without proxies. */
+    char servers[ZKC_PROXIED + 1][128];
     pid_t store;
     struct zkc_client clients[ZKC_PROCESSES];
     void (*each_tick)(void *ctx);

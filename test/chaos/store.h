@@ -22,8 +22,8 @@ typedef struct zkc_store_request {
 
 typedef struct zkc_store_reply {
     int64_t accepted; /* 0: the token is too low, or the path is wrong */
-    int64_t value;    /* READ, STATUS */
-    /* STATUS */
+    int64_t value;    /* in replies to READ and STATUS */
+    /* In replies to STATUS. */
     int64_t writes;
     int64_t refused;
     int64_t plain_value;

@@ -12,8 +12,8 @@ struct strike {
 };
 
 /*
- * The faults. Each function returns when it has healed what it did, except for servers that are still starting. They
- * return false if the fault had no effect.
+ * The faults. Each function returns when it has healed what it did, except for servers that are still starting. It
+ * returns false if the fault had no effect.
  */
 bool zkc_kill_client(const struct strike *x);
 bool zkc_kill_guardian(const struct strike *x);

@@ -109,7 +109,7 @@ static bool take(const struct strike *x, int which, struct body *out)
            out->size > sizeof magic && memcmp(out->data, magic, sizeof magic - 1) == 0;
 }
 
-/* The leader, or another server. */
+/* Returns the index of the leader or of another server, as the fault chooses. */
 static int one_of_them(const struct strike *x)
 {
     return (x->leader + (int)(x->f->who % ZKC_SERVERS)) % ZKC_SERVERS;

@@ -90,7 +90,7 @@ bool zkc_freeze_clients(const struct strike *x)
     }
     (void)zkc_stage_pass(x->s, x->f->span_ms);
     for (int i = 0; i < count; i++) {
-        /* Skip a process that was reaped meanwhile: its pid may belong to a stranger. */
+        /* Skip a process that was reaped meanwhile: its pid may belong to another process. */
         if (pids[i] > 0 && stopped[i]->pid == pids[i]) {
             (void)kill(pids[i], SIGCONT);
             zkc_stage_put(

@@ -89,7 +89,7 @@ static bool find_holder(zkt_raw *raw, int path, char *node, size_t size, zkt_sta
 
 static bool delete_first(const struct strike *x, zkt_raw *raw)
 {
-    const int path = (int)(x->f->who % 2); /* the two paths that are always wanted */
+    const int path = (int)(x->f->who % 2); /* one of the paths that are always wanted */
     char node[384];
     zkt_stat st;
     if (!find_holder(raw, path, node, sizeof node, &st)) {

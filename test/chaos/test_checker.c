@@ -68,7 +68,7 @@ static void two_that_believe_at_once_are_seen(void **state)
     assert_int_equal(t.verdict.bad[ZKC_BAD_BOTH], 1);
 }
 
-/* An acquire with a timeout of 30 ms that took two seconds too long. */
+/* An acquire with a timeout of 30 ms takes two seconds too long. */
 static void a_late_return_is_seen(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void a_run_without_moves_is_seen(void **state)
     expect_only(ZKC_BAD_NO_MOVES);
 }
 
-/* A callback that comes twice, or that reports the loss of a hold that never was. */
+/* A callback comes twice, or reports the loss of a hold that never existed. */
 static void a_callback_out_of_turn_is_seen(void **state)
 {
     (void)state;

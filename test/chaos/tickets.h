@@ -23,7 +23,7 @@ typedef struct zkc_ticket {
     int64_t token;   /* read in the HELD callback */
     int64_t told_at; /* when the first callback came */
     bool canceled;   /* by zkc_ticket_cancel(), before the worker knew of a grant */
-    struct zkc_ticket *next; /* in the list of zkc_tickets_leave() */
+    struct zkc_ticket *next; /* the next ticket in the list of zkc_tickets_leave() */
 } zkc_ticket;
 
 /**

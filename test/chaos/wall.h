@@ -4,7 +4,7 @@
 
 #include "control.h"
 
-/** From now on the wall clock of this process is as far ahead as @of_the_run says. Other clocks stay right. */
+/** From now on, set the wall clock of this process ahead as @of_the_run says. Other clocks stay right. */
 void zkc_wall_begin(struct zkc_control *of_the_run);
 
 #endif

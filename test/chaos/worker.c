@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads of a client do with the locks, and how they record it. */
+/* The operations of the threads of a client on the locks, and their records. */
 #include "worker.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void count_fenced(const struct zkc_grip *g)
     }
 }
 
-/* Counts without the fence. If @fenced_too, counts with it, too, after the same @pause_ms, for comparison. */
+/* Counts without the fence. If @fenced_too, also counts with the fence after the same @pause_ms, for comparison. */
 static void count_plain(const struct zkc_grip *g, int64_t pause_ms, bool fenced_too)
 {
     zkc_store_reply plain;
@@ -318,8 +318,8 @@ static struct zkc_want pick_both(struct zkc_worker *w)
 }
 
 /*
- * Mostly one process asks for the kept lock, and after a while another, because a lock that other clients want is not
- * kept.
+ * Returns whether the worker should request the kept lock. Mostly one process requests it, and after a while another,
+ * because a lock that other clients want is not kept.
  */
 static bool is_its_turn(struct zkc_worker *w)
 {

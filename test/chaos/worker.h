@@ -23,7 +23,8 @@ struct zkc_process {
     int threads_before;        /* in this process, before it opened the client */
     atomic_bool quit;
     pthread_mutex_t lock;
-    struct zkc_ticket *left; /* under @lock: held tickets for another thread to end */
+    /* Held tickets that another thread must end; protected by @lock. */
+    struct zkc_ticket *left;
 };
 
 struct zkc_worker {
@@ -36,7 +37,7 @@ struct zkc_worker {
     atomic_bool done;
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    struct zkc_ticket *waiting; /* under the lock */
+    struct zkc_ticket *waiting; /* protected by @lock */
 };
 
 /** Returns a record of this process with only the time and the arguments filled in. */
