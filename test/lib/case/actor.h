@@ -13,8 +13,8 @@ struct zkt_actor {
     zkr_mutex *m;
     int64_t timeout_ms;
     pthread_t thread;
-    atomic_int acquired; /* 1 = not done yet, else the code */
-    atomic_int released; /* 1 = not done yet, else the code */
+    atomic_int acquired; /* 1 = not done yet, or the code of the acquire */
+    atomic_int released; /* 1 = not done yet, or the code of the release */
     atomic_bool let_go;
     atomic_int *turn; /* counts the grants of several actors; may be NULL */
     int granted_as;   /* number of the actor's own grant among them, from 1 */

@@ -21,7 +21,7 @@
 struct zkt_case {
     const char *name;
     void (*body)(void);
-    int way; /* which way, if several cases share one body */
+    int way; /* the way of this case, if several cases share one body */
     struct zkt_case *next;
 };
 

@@ -9,12 +9,12 @@
 #include "session/open.h"
 
 /*
- * The real door to ZooKeeper, which counts the requests of one client and can interfere at the n-th request. For
- * clients that are opened with zkr__client_open() and {.door = &zkt_door}.
+ * The real client of ZooKeeper, wrapped so that it counts the requests of one client and can interfere at the n-th
+ * request. For clients that are opened with zkr__client_open() and {.door = &zkt_door}.
  */
 extern struct zkr__door zkt_door;
 
-/** The door for letters of clients with options.nearby that are opened from now on. NULL = sockets. */
+/** The transport for messages of clients with options.nearby that are opened from now on. NULL = sockets. */
 extern const struct zkr__nearby_door *zkt_nearby_door;
 
 /** From now on, count from zero and interfere for this client. NULL = for no client. */

@@ -37,11 +37,11 @@ enum zkt_kinds {
 
 #define ZKT_BIT(kind) (1U << (kind))
 #define ZKT_NONE 0U
-/** Several of these can hold at the same time. */
+/** The kinds of which several can hold at the same time. */
 #define ZKT_READERS (ZKT_BIT(ZKT_READER) | ZKT_BIT(ZKT_DOWNGRADED))
-/** These wait as long as necessary, and queue again after a loss. */
+/** The kinds that wait as long as necessary, and queue again after a loss. */
 #define ZKT_LEADERS (ZKT_BIT(ZKT_LATCH) | ZKT_BIT(ZKT_SELECTOR))
-/** A thread holds these, and they are released when it ends. */
+/** The kinds that a thread holds. They are released when the thread ends. */
 #define ZKT_BY_THREAD (ZKT_READERS | ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_WRITER))
 #define ZKT_MUTEXES (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET))
 #define ZKT_SEMAPHORES (ZKT_BIT(ZKT_PERMIT) | ZKT_BIT(ZKT_PERMITS))

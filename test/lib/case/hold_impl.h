@@ -7,7 +7,7 @@
 
 #include "hold.h"
 
-/* What callbacks report about the holds of one object. */
+/* The reports of callbacks about the holds of one object. */
 struct zkt_tales {
     atomic_int gains, losses, reason, failed;
     atomic_int wrong; /* calls in the wrong order */
@@ -33,7 +33,7 @@ struct zkt_kind {
     int (*node)(struct zkt_hold *h, char *buf, size_t size);
     int (*request)(struct zkt_hold *h,
                    int64_t timeout_ms,
-                   zkr_ticket **t); /* for tickets */
+                   zkr_ticket **t); /* of kinds with tickets */
 };
 
 struct zkt_hold {

@@ -168,7 +168,7 @@ static int request_multi(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket **t)
 
 static int release_ticket(struct zkt_hold *h)
 {
-    (void)pthread_mutex_lock(&h->mu); /* from here on, nobody cancels it */
+    (void)pthread_mutex_lock(&h->mu); /* from here on, no thread cancels the ticket */
     zkr_ticket *t = atomic_exchange(&h->t, NULL);
     (void)pthread_mutex_unlock(&h->mu);
     int rc = zkr_ticket_release(t);

@@ -228,7 +228,7 @@ struct zkf_door_faults {
     int lie; /* an answer contains something impossible */
 };
 void zkf_door_faults(const struct zkf_door_faults *faults); /* NULL: none */
-/* Changes that a stranger makes through the leader. They return false if they are refused. */
+/* Make a change as another client, through the leader. Return false if the change is refused. */
 bool zkf_stranger_create(const char *path, bool sequential);
 /*
  * Like zkf_stranger_create(), with exactly this name. The node is ephemeral for the living session @owner, or

@@ -16,17 +16,17 @@ struct zkf__server {
     int id;
     bool serving;
     bool isolated;
-    bool dead;     /* down until its timer starts it again */
-    int64_t epoch; /* epoch of the leader that it follows or followed last */
+    bool dead;     /* the server is down until its timer starts it again */
+    int64_t epoch; /* epoch of the leader that the server follows or followed last */
     struct zkf__tree tree;
-    size_t applied; /* how much of the log it has applied */
+    size_t applied; /* number of transactions of the log that the server has applied */
     struct zkf__channel from_leader, to_leader;
-    int64_t least, most; /* limits of the timeouts that it grants */
+    int64_t least, most; /* limits of the timeouts that the server grants */
     struct zkf__touch touched[ZKF__TOUCHED];
     size_t touched_count;
     struct zkf__watch *watches;
     struct zkf__conn *conns;
-    struct zkf_actor timer; /* when it gives up or is back */
+    struct zkf_actor timer; /* when the server gives up or is back */
 };
 
 struct zkf__session {
@@ -35,7 +35,7 @@ struct zkf__session {
     int64_t id, created_with;
     int64_t timeout, touched, slack;
     struct zkf__conn *owner;
-    size_t from, until; /* positions in the log where it begins and ends */
+    size_t from, until; /* positions in the log at which the session begins and ends */
 };
 
 enum zkf__handle_state { ZKF__DOWN, ZKF__CONNECTING, ZKF__UP, ZKF__DEAD, ZKF__CLOSED };

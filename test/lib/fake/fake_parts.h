@@ -127,7 +127,7 @@ struct zkf__conn {
     struct zkf__handle *handle;
     int server;
     int64_t session, timeout;
-    bool at_client, at_server; /* whether each side has it open */
+    bool at_client, at_server; /* whether each side has the connection open */
     /* orphan: its session is gone; deaf: its requests get no answer. */
     bool orphan, deaf;
     struct zkf__channel up, down;

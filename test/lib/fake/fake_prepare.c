@@ -14,7 +14,7 @@ static struct zkf__txn *nothing(struct zkf__req *req, int rc)
     return txn;
 }
 
-/* Strangers may do anything. */
+/* Changes by zkf_stranger_...() need no permission. */
 static bool
 may(const struct zkf_node *node, enum zkf_perm perm, const struct zkf__req *req)
 {

@@ -228,7 +228,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     struct zkf__conn *conn = ctx;
     struct zkf__server *server = server_of(conn);
     struct zkf__req *req = item->p;
-    if (!conn->at_server) { /* no server was listening when it was opened */
+    if (!conn->at_server) { /* no server was listening when the connection was opened */
         zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
         return;
     }
@@ -265,7 +265,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     *conn->inbox_tail = req;
     conn->inbox_tail = &req->inbox_next;
-    bool may_wait = req->kind < ZKF__PING; /* it is a request of the library */
+    bool may_wait = req->kind < ZKF__PING; /* only a request of the library may wait */
     if (may_wait && zkf__fails(zkf__w.door.throttle)) {
         zkf_trace("fault: server %d is too busy for %d", server->id, req->kind);
         zkf__did.throttled++;

@@ -326,7 +326,7 @@ void zkf__apply(struct zkf__tree *t,
 static void list_names(const struct zkf__tree *t, struct zkf__req *req, int children)
 {
     size_t len = strlen(req->path);
-    len -= len == 1; /* the path of the root is just its slash */
+    len -= len == 1; /* the path of the root is only a slash */
     req->names = zkf__alloc((size_t)children * sizeof(*req->names));
     /* Servers list children in an arbitrary order. */
     size_t turn = (size_t)zkf_below(children);

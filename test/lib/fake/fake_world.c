@@ -188,7 +188,10 @@ static bool can_write(void)
     return zkf__w.leader >= 0 && !zkf__w.servers[zkf__w.leader].isolated;
 }
 
-/* @owner is for a node with exactly this name. -1 = as @kind determines. */
+/*
+ * Make a change as another client. @owner is the owner of a node with exactly this name. -1 = @kind determines the
+ * owner.
+ */
 static bool stranger_makes(int kind, const char *path, int64_t owner)
 {
     if (!can_write()) {

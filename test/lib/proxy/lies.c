@@ -68,7 +68,7 @@ put_digits(unsigned char *frame, size_t size, size_t room, const char *text)
     return put_path(frame, size, room, path);
 }
 
-/* @text NULL = no names. */
+/* Replaces the names of a list by the name @text. NULL = no names. */
 static size_t
 put_names(unsigned char *frame, size_t size, size_t room, const char *text)
 {

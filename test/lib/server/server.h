@@ -38,7 +38,7 @@ void zkt_server_kill(zkt_server *s);
 #define zkt_server_launch(s) ZKT_MUST(zkr__test_server_launch(s))
 #define zkt_server_wait zkr__test_server_wait
 
-/** Returns whether a line of its log contains @words. */
+/** Returns whether a line of the server's log contains @words. */
 #define zkt_server_log_says zkr__test_server_log_says
 
 /** Set the session timeouts that the server grants after its next start. 0 = unchanged. */
