@@ -3,10 +3,11 @@
 #
 # kazoo 2.8.0-2 (Debian 12): Lock.acquire(timeout=T) does not return within T, and Lock.cancel() cancels later calls.
 #
-# The timeout starts anew each time the waiter wakes up, and it wakes up when the contender before it goes, whether or
-# not that makes it the holder. In a queue whose waiters give up one after another, acquire() returns T after the last
-# of them. cancel() is a flag that only a failing acquire() clears: called while no thread waits, or by mistake after
-# the lock was acquired, it makes the next acquire() raise CancelledError, although the lock is free.
+# The timeout starts anew each time the waiter wakes up. The waiter wakes up when the contender before it leaves,
+# whether or not the waiter then holds the lock. In a queue whose waiters give up one after another, acquire() returns T
+# after the last of them. cancel() sets a flag that only a failing acquire() clears. If cancel() is called while no
+# thread waits, or by mistake after the lock was acquired, the next acquire() raises CancelledError, although the lock
+# is free.
 #
 #   acquire(timeout=2) behind 4 waiters that go 1 s apart: LockTimeout, after less than 3 s: False
 #   cancel() with nobody waiting, then acquire(): CancelledError

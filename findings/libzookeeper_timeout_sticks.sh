@@ -5,9 +5,9 @@
 # cut short stays short for the rest of the session, whichever server comes next.
 #
 # A client requests a session timeout at each connection, and the server grants what its limits allow. libzookeeper
-# overwrites the requested timeout with the granted one, and requests that from then on. One server with a lower
-# maxSessionTimeout, seen for a moment, is enough. kazoo 2.8.0-2 requests the application's value each time, as the Java
-# client does.
+# overwrites the requested timeout with the granted one, and requests the granted one from then on. One short connection
+# to a server with a lower maxSessionTimeout is enough. kazoo 2.8.0-2 requests the application's value each time, as the
+# Java client does.
 #
 #   maxSessionTimeout 10000: libzookeeper has 10000, kazoo 10000
 #   maxSessionTimeout 3000: libzookeeper has 3000, kazoo 3000
@@ -37,7 +37,7 @@ run_python "$library" "$at" "$tmp" >"$tmp/seen" <<'PYTHON' &
 import ctypes, logging, os, re, socket, sys, time
 from kazoo.client import KazooClient
 
-logging.disable()  # kazoo tells of each connection
+logging.disable()  # kazoo logs each connection
 zk = ctypes.CDLL(sys.argv[1])
 zk.zookeeper_init.restype = ctypes.c_void_p
 zk.zoo_client_id.restype = ctypes.POINTER(ctypes.c_int64)

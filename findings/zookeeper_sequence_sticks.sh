@@ -5,8 +5,8 @@
 #
 # The manual says that the counter overflows when it is incremented beyond 2147483647, "resulting in a name
 # <path>-2147483648". Instead, it stays at 2147483647. A second create with the same prefix fails with "node exists", so
-# a queue of equal prefixes stops. Creates with prefixes of their own, as lock recipes use them, all get the same
-# number, so the order in the queue is gone. The pzxid of the parent no longer moves either, although children are
+# a queue of equal prefixes stops. Creates with different prefixes, as lock recipes use them, all get the same
+# number, so the order in the queue is lost. The pzxid of the parent no longer moves either, although children are
 # created. Negative numbers do appear, but only within a transaction (and from the second create on), and each
 # transaction starts over. The counter comes from a transaction log in the server's own format, of a parent that has had
 # 2^31 - 2 children.

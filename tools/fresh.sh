@@ -145,8 +145,8 @@ done
 # In a container:
 #   sig-proxy     this script handles the signals
 #   init          process 1 reaps orphans, as on any system
-#   network host  the archive, or a proxy, is reached as from outside; all else is loopback
-#   volume        much is written there, and layers of an image are slow
+#   network host  the container reaches the archive or a proxy like the host; all other traffic is loopback
+#   volume        much is written to these directories, and layers of an image are slow
 #   seccomp       the default profile forbids the system call (personality) by which the
 #                 thread sanitizer gets the memory layout that it needs
 in_docker() { # COMMAND...

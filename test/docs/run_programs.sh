@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_programs.sh BUILD: tests the examples pieces, fork, daemon_threads and stripes on the server in $ZKR_SERVERS. They do
-# what the documents say.
+# run_programs.sh BUILD: tests the examples pieces, fork, daemon_threads and stripes on the server in $ZKR_SERVERS. They
+# do what the documents say.
 set -euo pipefail
 examples=$1/examples
 
@@ -24,8 +24,8 @@ child: try the lock: ZKR_ETIMEDOUT
 parent: release: ZKR_OK
 SAID
 
-# Two processes of three threads each run until each has worked often. Their tokens rise in the order of the lines, so no
-# two threads worked at the same time. A signal ends both processes, and the queue is empty.
+# Two processes of three threads each run until each has worked often. Their tokens rise in the order of the lines, so
+# no two threads worked at the same time. A signal ends both processes, and the queue is empty.
 begin() { # NAME
     "$examples/daemon_threads" "$ZKR_SERVERS" "$1" 3 /docs/threads >>"$tmp/works" &
 }

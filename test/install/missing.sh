@@ -19,7 +19,7 @@ zookeeper="-DZooKeeper_INCLUDE_DIR=$work/zk/include -DZooKeeper_LIBRARY=$work/zk
 uthash=-DUTHASH_INCLUDE_DIR=$work/uthash
 cmocka="-DCMOCKA_INCLUDE_DIR=$work/cmocka -DCMOCKA_LIBRARY=$work/cmocka/libcmocka.so"
 
-version() { # NUMBER: of the client library that is given back
+version() { # NUMBER: sets the version in the header of the client library
     printf '#define ZOO_VERSION "%s"\n' "$1" >"$work/zk/include/zookeeper/zookeeper_version.h"
 }
 
@@ -64,7 +64,7 @@ version 3.8.0
     refuses libzookeeper-mt-dev $zookeeper $uthash "-DZooKeeper_LIBRARY=$work/zk/lib/libzookeeper_st.so"
     grep -q "libzookeeper_st.so is single-threaded" "$work/out" || complain 'does not say that it has no threads'
 
-    # As vcpkg and Conan install it.
+    # finds libzookeeper where vcpkg and Conan install it.
     finds() { # MANAGER HASHTABLE HEADERS [ARGUMENT...]
         mkdir -p "$work/$1/lib" "$work/$1/$3"
         cp "$work/zk/include/zookeeper/"* "$work/$1/$3"

@@ -32,7 +32,7 @@ printf '%s "%s";\n' APT::Get::Assume-Yes true APT::Install-Recommends false >/et
 update_once
 need sudo
 
-words() { # COMMANDS: a shell is told these
+words() { # COMMANDS: prints the commands, and runs them in a shell
     printf '%s\n' "$1"
     bash -ec "$1" </dev/null
 }
