@@ -86,7 +86,10 @@ static const struct row {
     {KNOWS, OTHER, true, PERMITS, NULL, "children, multi, creates", NULL, NULL},
     {KNOWS, OTHER, true, MULTI, NULL, "3 children, multi, creates", NULL, NULL},
 
-    /* The waiter sets two watches, and then the event grants. Permits also wait at the gate, and must be counted. */
+    /*
+     * The waiter sets two watches, and then the event grants. A waiter for permits also has a node in PATH/locks, and
+     * lists the leases after the event.
+     */
     {ANY, OTHER, false, ALONE | ZKT_LEADERS, NULL, "create, children, 2 get", "",
      "delete"},
     {ANY, OTHER, false, WRITER, NULL, "create, children, 2 get", "children", "delete"},
