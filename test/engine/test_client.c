@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+#include "look/node_watch.h"
 #include "on_fake.h"
 #include "queue/claim.h"
 #include "queue/engine_state.h"
@@ -1161,6 +1162,39 @@ ZKT_UNIT_CASE(a_watched_node_is_missed_at_once)
         assert_int_equal(zkr_ticket_state(t),
                          watched ? ZKR_TICKET_LOST : ZKR_TICKET_HELD);
     }
+}
+
+static void count_change(void *ctx, int64_t number)
+{
+    ++*(int *)ctx;
+}
+
+/* The caller's list is older than the number of the watch, so the client reads the children again. */
+ZKT_UNIT_CASE(a_list_that_differs_from_the_watch_is_checked)
+{
+    int changes = 0;
+    struct zkr__node_watch *w = NULL;
+    zkr_client *c = open_client(NULL);
+    assert_true(zkf_stranger_create("/lock", false));
+    assert_true(zkf_stranger_create("/lock/x-lock-", true));
+    zkr__lock(c);
+    ZKT_MUST(zkr__node_watch_create(&w, c, "/lock", ZKR__FOLLOW_CONTENDERS,
+                                    count_change, &changes));
+    zkr__unlock(c);
+    zkf_pass(c, SECOND);
+    zkr__lock(c);
+    const int64_t number = zkr__node_watch_number(w);
+    const int64_t nobody = zkr__fingerprint_begin(false);
+    assert_true(number > 0 && number != nobody);
+    zkr__node_watch_know(w, nobody);
+    zkr__unlock(c);
+    changes = 0;
+    zkf_pass(c, SECOND);
+    zkr__lock(c);
+    assert_true(zkr__node_watch_number(w) == number);
+    assert_int_equal(changes, 1);
+    zkr__node_watch_end(w);
+    zkr__unlock(c);
 }
 
 /* --- permits --- */

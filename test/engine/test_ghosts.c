@@ -157,3 +157,18 @@ ZKT_UNIT_CASE(a_refused_delete_is_left_to_the_servers)
     end(s.held);
     end_all(&s);
 }
+
+/* Nobody relies on a node that is kept after a release, so the client deletes it at once. */
+ZKT_UNIT_CASE(a_kept_node_is_deleted_at_once)
+{
+    const zkr_mutex_options o = {.size = sizeof(o), .keep_ms = 20 * SECOND};
+    struct scene s = {.c = open_client(NULL)};
+    end(hold(s.c, mutex_at(s.c, "/lock", &o)));
+    zkf_pass(s.c, SECOND);
+    old_session = zkr_client_session_id(s.c);
+    assert_int_equal(old_nodes(), 1);
+    assert_int_equal(stats_of(s.c).pending_deletes, 1);
+    renew(&s);
+    assert_int_equal(old_nodes(), 0);
+    assert_int_equal(stats_of(s.c).pending_deletes, 0);
+}

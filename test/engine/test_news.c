@@ -464,6 +464,18 @@ ZKT_CASE_WAYS(wrong_news,
     refuse(changes[zkt_way()]);
 }
 
+ZKT_CASE(news_for_a_wait_that_is_over_is_ignored)
+{
+    meet(&plain);
+    ZKT_MUST(zkr_mutex_release(s.held));
+    const struct letter late = *last_of(ZKR__NEWS_RELEASED);
+    part();
+    ZKT_BECOMES(phase_of(s.b), ZKR__GONE, PATIENCE_MS);
+    const int64_t before = ignored(s.b);
+    deliver(&late);
+    assert_int_equal(ignored(s.b), before + 1);
+}
+
 /* No news can come from a process on another host, from another user, or from this client's own previous session. */
 ZKT_CASE(other_hosts_and_users_are_not_told)
 {

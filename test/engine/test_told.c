@@ -98,6 +98,44 @@ ZKT_UNIT_CASE(a_late_multi_lock_names_the_held_path)
     }
 }
 
+static void lose_list(struct zkr__op *op)
+{
+    if (op->kind == ZKR__OP_CHILDREN && strcmp(op->path, "/b") == 0) {
+        between.on_submit = NULL;
+        zkf_blackhole(0, true);
+    }
+}
+
+/* "/a" is held, and the last list for "/b" is never answered. Which member's timer fires first depends on the order. */
+ZKT_UNIT_CASE(a_late_multi_lock_with_a_lost_answer_timed_out)
+{
+    enum { PATHS = 3 };
+    static const char *const orders[][PATHS] = {
+        {"/a", "/b", "/c"}, {"/b", "/a", "/c"}, {"/b", "/c", "/a"}};
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        zkr_multi_lock *l;
+        zkr_ticket *t;
+        zkr_client *c = open_client(NULL);
+        assert_true(zkf_stranger_create("/a", false));
+        assert_true(zkf_stranger_create("/b", false));
+        assert_true(zkf_stranger_create("/a/x-lock-", true));
+        assert_true(zkf_stranger_create("/b/x-lock-", true));
+        assert_true(zkf_stranger_create("/b/x-lock-", true));
+        ZKT_MUST(zkr_multi_lock_create(&l, c, orders[i], PATHS, NULL));
+        ZKT_MUST(zkr_multi_lock_request(l, 4 * SECOND, NULL, NULL, &t));
+        zkf_pass_to(c, SECOND, t, ZKR_TICKET_WAITING);
+        between.on_submit = lose_list;
+        assert_true(zkf_stranger_delete("/b/x-lock-0000000001"));
+        zkf_pass_to(c, 4 * SECOND, t, ZKR_TICKET_FAILED);
+        assert_null(between.on_submit);
+        assert_int_equal(zkr_ticket_error(t), ZKR_ETIMEDOUT);
+        zkf_blackhole(0, false);
+        zkf_pass(c, SECOND);
+        ZKT_MUST(zkr_ticket_destroy(t));
+        ZKT_MUST(zkr_multi_lock_destroy(l));
+    }
+}
+
 /* --- the wait --- */
 
 static void note_state(zkr_ticket *t, int state, void *ctx)
@@ -238,6 +276,69 @@ ZKT_UNIT_CASE(a_stop_at_any_moment_is_seen)
                  ZKF_SESSION_MS);
     ZKT_IN_RANGE(lost_after_a_stop(false).stopped_ms, ZKF_SESSION_MS / 4,
                  ZKF_SESSION_MS);
+}
+
+/* The second hold by a kept node counts from its own grant. */
+ZKT_UNIT_CASE(a_hold_by_a_kept_node_is_as_old_as_its_grant)
+{
+    zkr_lost lost;
+    int64_t pass = 0;
+    zkr_client *c = open_client(NULL);
+    const zkr_mutex_options o = {.size = sizeof(o), .keep_ms = 30 * SECOND};
+    zkr_mutex *m = mutex_at(c, "/lock", &o);
+    end(hold(c, m));
+    zkf_pass(c, 20 * SECOND);
+    zkr_ticket *t = hold(c, m);
+    ZKT_MUST(zkr_ticket_pass(t, &pass));
+    assert_int_equal(pass, 2);
+    zkf_expire(zkr_client_session_id(c));
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
+    ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
+    ZKT_IN_RANGE(lost.held_ms, 0, 5 * SECOND);
+}
+
+/* --- requests to release --- */
+
+static const char request[] = "__REVOKE__";
+static int requests;
+
+static void count_request(zkr_mutex *m, void *ctx)
+{
+    requests++;
+}
+
+static const char *lock_node(void)
+{
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        if (strncmp(n->path, "/lock/", 6) == 0) {
+            return n->path;
+        }
+    }
+    return NULL;
+}
+
+static void request_again(struct zkr__op *op)
+{
+    if (op->kind == ZKR__OP_SET) {
+        between.on_submit = NULL;
+        assert_true(zkf_stranger_set(op->path, request, sizeof(request) - 1));
+    }
+}
+
+/* The second request arrives while the client restores the data of its node after the first one. */
+ZKT_UNIT_CASE(a_request_during_the_answer_to_another_is_told)
+{
+    zkr_client *c = open_client(NULL);
+    const zkr_mutex_options o = {.size = sizeof(o), .on_revoke = count_request};
+    requests = 0;
+    (void)hold(c, mutex_at(c, "/lock", &o));
+    zkf_pass(c, 5 * SECOND);
+    between.on_submit = request_again;
+    assert_true(zkf_stranger_set(lock_node(), request, sizeof(request) - 1));
+    zkf_pass(c, SECOND);
+    assert_null(between.on_submit);
+    zkf_call_back(c);
+    assert_int_equal(requests, 2);
 }
 
 /* --- the maximum of a semaphore --- */
