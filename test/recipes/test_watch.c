@@ -297,6 +297,25 @@ ZKT_CASE(a_survey_tells_since_when_the_first_waits)
     ZKT_MUST(zkr_mutex_release(two.r));
 }
 
+/* Beside the items of a queue, an ephemeral node is no contender, even if its name ends in a number. */
+ZKT_CASE(a_survey_tells_of_a_node_beside_items)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_survey *survey = NULL;
+    zkt_create_path(zkt_servers(), zkt_path());
+    zkt_create(zkt_servers(), child("item-"), "x", ZKT_SEQUENCE);
+    const zkt_node node = {.path = child("member-"),
+                           .flags = ZKT_EPHEMERAL | ZKT_SEQUENCE};
+    zkt_raw *s = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_non_null(s);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
+    ZKT_MUST(zkr_survey_read(c, zkt_path(), ZKR_SURVEY_NODES, &survey));
+    assert_int_equal(zkr_survey_count(survey), 1);
+    assert_int_equal(zkr_survey_get(survey, 0)->kind, ZKR_KIND_NODE);
+    zkr_survey_free(survey);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+}
+
 /* Credentials are refused during a wait for the connection, and before it. */
 ZKT_CASE(refused_credentials_end_the_wait)
 {
@@ -352,6 +371,19 @@ ZKT_CASE(it_is_free_when_the_last_has_left)
     ZKT_MUST(zkt_actor_end(&waiter));
     pthread_join(thread, NULL);
     ZKT_MUST(zkr_mutex_await_free(m, 0)); /* the directory exists, and is empty */
+}
+
+/* With a timeout of 0, the call reads once, no matter how long a connection may take. */
+ZKT_CASE(a_look_does_not_wait_for_the_holder)
+{
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
+                                    .connect_timeout_ms = PATIENCE_MS);
+    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    const int64_t before = zkt_now_ms();
+    ZKT_RC(zkr_mutex_await_free(zkt_mutex(c), 0), ZKR_ETIMEDOUT);
+    assert_true(zkt_now_ms() - before < PATIENCE_MS / 2);
+    ZKT_MUST(zkr_mutex_release(held));
 }
 
 /* Without an answer, the path is not reported as free. */
