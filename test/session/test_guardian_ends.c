@@ -133,6 +133,16 @@ ZKT_CASE(the_server_that_was_connected_is_tried_first)
     assert_int_equal(zkt_proxy_counters(ways[0]).connections, others);
 }
 
+/* Each answer takes longer than the guardian waits in its first round. */
+ZKT_CASE(a_slow_server_is_waited_for)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    const struct holder *h = start(zkt_proxy_host(p), false);
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, SESSION_MS / 10);
+    kill_holder(h);
+    ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
+}
+
 /* --- servers that demand credentials --- */
 
 static const char demands[] =
@@ -258,6 +268,36 @@ ZKT_CASE(a_child_with_the_number_of_the_guardian_is_left_to_the_application)
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
+static bool is_socket_of_guardian(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof(type);
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+           type == SOCK_SEQPACKET;
+}
+
+static int sockets_of_guardian(void)
+{
+    int count = 0;
+    for (int fd = 3; fd < 256; fd++) {
+        count += is_socket_of_guardian(fd);
+    }
+    return count;
+}
+
+ZKT_CASE(a_forked_child_does_not_keep_the_socket_of_its_parent)
+{
+    zkr_client_options o = guarded();
+    (void)zkt_client_with(zkt_servers(), &o);
+    assert_int_equal(sockets_of_guardian(), 1);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(sockets_of_guardian());
+    }
+    assert_int_equal(zkt_join(child, PATIENCE_MS), 0);
+    assert_int_equal(sockets_of_guardian(), 1);
+}
+
 /* The client can send nothing to a guardian whose socket was closed. */
 ZKT_CASE(a_guardian_whose_socket_was_closed_leaves_no_zombie)
 {
@@ -265,12 +305,7 @@ ZKT_CASE(a_guardian_whose_socket_was_closed_leaves_no_zombie)
     zkr_client *c = zkt_client_with(zkt_servers(), &o);
     int found = 0;
     for (int fd = 3; fd < 256; fd++) {
-        int type = 0;
-        socklen_t size = sizeof(type);
-        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-            type == SOCK_SEQPACKET) {
-            found += close(fd) == 0;
-        }
+        found += is_socket_of_guardian(fd) && close(fd) == 0;
     }
     assert_int_equal(found, 1);
     zkt_close(c);

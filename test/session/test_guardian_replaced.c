@@ -60,6 +60,21 @@ ZKT_CASE(a_replaced_session_leaves_no_nodes)
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
 }
 
+/* The guardian begins with the directory that the client used last, but may not list it. */
+ZKT_CASE(a_directory_without_permission_holds_no_other_up)
+{
+    struct holder *h = fork_holder(SESSION_MS);
+    (void)snprintf(h->path, sizeof(h->path), "%s", zkt_child("first"));
+    (void)snprintf(h->second, sizeof(h->second), "%s", zkt_child("second"));
+    let_hold(h, zkt_proxy_host(give_new_sessions(zkt_servers())));
+    assert_int_equal(zkt_set_acl(zkt_servers(), h->second, ZKT_ALL & ~ZKT_READ),
+                     ZKT_OK);
+    kill_holder(h);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), h->path), 0, SOON_MS);
+    assert_int_equal(zkt_set_acl(zkt_servers(), h->second, ZKT_ALL), ZKT_OK);
+    (void)zkt_delete_children(zkt_servers(), h->second); /* its session lives on */
+}
+
 /* The guardian uses the chroot and the credentials of the client. */
 ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
 {
