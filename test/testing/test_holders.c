@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr/testing.h: holders lose their sessions and their nodes. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,25 @@ ZKT_CASE(the_end_of_a_session_is_heard_of_within_a_second)
         is_lost_within_a_second(m, before);
         ZKT_RC(zkr_test_expire_session(servers, session), ZKR_ESESSION);
     }
+}
+
+static void *heal_at_the_second(void *proxy)
+{
+    ZKT_EVENTUALLY(zkt_proxy_counters(proxy).connections >= 2, PATIENCE_MS);
+    zkt_proxy_heal(proxy);
+    return NULL;
+}
+
+/* The first connection ends the session, but its answer is lost. The second connection finds that it has ended. */
+ZKT_CASE(a_lost_answer_is_no_error)
+{
+    pthread_t thread;
+    const int64_t session = zkr_client_session_id(client(zkt_servers()));
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkt_proxy_freeze(p, ZKT_TO_CLIENT);
+    assert_int_equal(pthread_create(&thread, NULL, heal_at_the_second, p), 0);
+    ZKT_MUST(zkr_test_expire_session(zkt_proxy_host(p), session));
+    assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
 /* On an ensemble, through any server, the next contender in the queue is granted. */

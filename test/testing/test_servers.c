@@ -267,6 +267,19 @@ ZKT_CASE(many_servers_run_side_by_side)
     (void)pthread_barrier_destroy(&gate);
 }
 
+/* A frozen server does not count, and counts again when it is thawed. */
+ZKT_CASE(a_thawed_server_leads_again)
+{
+    zkr_test_ensemble *e = NULL;
+    ZKT_MUST(zkr_test_ensemble_start(&e, 1, NULL));
+    assert_int_equal(zkr_test_ensemble_leader(e, 20000), 0);
+    ZKT_MUST(zkr_test_server_freeze(zkr_test_ensemble_server(e, 0)));
+    ZKT_RC(zkr_test_ensemble_leader(e, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_test_server_thaw(zkr_test_ensemble_server(e, 0)));
+    assert_int_equal(zkr_test_ensemble_leader(e, 20000), 0);
+    ZKT_MUST(zkr_test_ensemble_stop(e));
+}
+
 /*
  * The servers of an ensemble can be stopped only with it. If the leader dies, another server leads. Without a majority
  * no server leads.
