@@ -7,10 +7,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "session/dispatch.h"
 #include "unit.h"
 
-enum { CALLS = 100, YIELDS = 1000 };
+enum { CALLS = 100, YIELDS = 1000, PATIENCE_MS = 10000 };
 
 struct call {
     struct zkr__call call;
@@ -296,6 +297,37 @@ ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
     assert_true(queued.dropped);
     assert_false(running.dropped);
     end(&d);
+}
+
+/* Post another call of the owner during the cancel, and run until the cancel has taken it from the queue. */
+static bool post_while_canceled(struct zkr__call *call)
+{
+    struct call *c = (struct call *)call;
+    (void)run_until_canceled(call);
+    post(c->d, c->next, 3, call->owner);
+    const int64_t end = zkr__clock_now() + PATIENCE_MS * ZKR__MS;
+    while (!queue_is_empty(c->d) && zkr__clock_now() < end) {
+        (void)sched_yield();
+    }
+    return true;
+}
+
+/* A cancel also drops the calls that the running call posts. */
+ZKT_UNIT_CASE(a_cancel_drops_what_the_running_call_posts)
+{
+    struct zkr__dispatch d;
+    struct call late = {.number = 0};
+    struct call running = {.call = {.run = post_while_canceled}, .next = &late};
+    struct call queued = {.number = 0};
+    begin(&d, THREAD);
+    post(&d, &running, 1, &d);
+    post(&d, &queued, 2, &d);
+    assert_int_equal(sem_wait(&started), 0);
+    zkr__dispatch_cancel(&d, &d);
+    assert_true(queued.dropped);
+    assert_true(late.dropped);
+    end(&d);
+    assert_int_equal(ran_count, 0);
 }
 
 /* Run until the other owner's cancel has returned. If that cancel waited for this call, both would wait for ever. */
