@@ -5,7 +5,9 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+
 #include "look/node_watch.h"
+#include <zkr/guard.h>
 #include "on_fake.h"
 #include "queue/claim.h"
 #include "queue/engine_state.h"
@@ -1058,6 +1060,85 @@ ZKT_UNIT_CASE(an_idle_session_is_heard_of_as_the_lease_needs)
     assert_int_equal(zkr_client_session_timeout_ms(c), ZKF_SESSION_MS);
 }
 
+/* Let the client connect again, and be granted a timeout three times as long. */
+static void lengthen_timeout(zkr_client *c)
+{
+    const int64_t longer = 3 * ZKF_SESSION_MS * ZKR__MS;
+    zkf_limits(0, longer, longer);
+    assert_true(zkf_cut(0, ZKF_CUT_ANSWERS));
+    zkf_pass(c, SECOND);
+    assert_int_equal(zkr_client_session_timeout_ms(c), ZKF_SESSION_MS);
+}
+
+/* Without a server, the session may live for the timeout that was granted last, although the lease counts with a
+   shorter one. */
+ZKT_UNIT_CASE(a_session_of_a_longer_timeout_is_given_up_later)
+{
+    zkr_client *c = open_client(NULL);
+    const int64_t session = zkr_client_session_id(c);
+    lengthen_timeout(c);
+    zkf_blackhole(0, true);
+    while (zkr_client_state(c) == ZKR_STATE_CONNECTED) {
+        zkf_pass(c, SECOND / 10);
+    }
+    zkf_pass(c, 2 * ZKF_SESSION_MS);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_SUSPENDED);
+    assert_int_equal(zkr_client_session_id(c), session);
+    zkf_pass(c, 2 * ZKF_SESSION_MS);
+    assert_int_equal(zkr_client_session_id(c), 0);
+    zkf_blackhole(0, false);
+    zkf_pass(c, ZKF_SESSION_MS);
+    assert_int_equal(stats_of(c).sessions, 2);
+}
+
+/* The metrics show the timeout that the lease counts with. */
+ZKT_UNIT_CASE(the_shortest_timeout_is_measured)
+{
+    static char text[1 << 16];
+    zkr_client *c = open_client(NULL);
+    lengthen_timeout(c);
+    ZKT_MUST(zkr_client_metrics(c, text, sizeof(text), NULL));
+    assert_non_null(strstr(text, "\nzkr_session_timeout_seconds 10.000000000\n"));
+}
+
+/* While a request waits, the pauses between reads grow only to what the lease needs. */
+ZKT_UNIT_CASE(a_request_that_waits_is_nudged_as_the_lease_needs)
+{
+    const int64_t most = ZKF_SESSION_MS * ZKR__MS / 10;
+    zkr_client *c = open_client(NULL);
+    end(hold(c, mutex_at(c, "/lock", NULL)));
+    zkf_pass(c, SECOND);
+    zkf_blackhole(0, true);
+    (void)ask(mutex_at(c, "/other", NULL), ZKR_FOREVER);
+    between.on_submit = note_read;
+    reads = 0;
+    longest_idle = 0;
+    last_read = zkf_now();
+    while (zkr_client_state(c) == ZKR_STATE_CONNECTED) {
+        zkf_pass(c, SECOND / 10);
+    }
+    assert_true(reads > 3);
+    assert_true(longest_idle <= most + most / 10);
+    between.on_submit = NULL;
+    zkf_blackhole(0, false);
+}
+
+/* A slow answer counts for half of a session timeout. */
+ZKT_UNIT_CASE(a_slow_answer_is_forgotten)
+{
+    enum { SLOW_MS = ZKF_SESSION_MS / 5 };
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
+    zkf_blackhole(0, true);
+    end(t);
+    zkf_pass(c, SLOW_MS);
+    zkf_blackhole(0, false);
+    zkf_pass(c, SECOND);
+    ZKT_IN_RANGE(stats_of(c).slow_answer_ms, SLOW_MS, SLOW_MS + SECOND / 10);
+    zkf_pass(c, ZKF_SESSION_MS / 2);
+    assert_int_equal(stats_of(c).slow_answer_ms, 0);
+}
+
 static enum zkr__op_kind forbidden;
 static int refusals;
 
@@ -1103,6 +1184,24 @@ ZKT_UNIT_CASE(a_forbidden_delete_is_said)
     assert_int_equal(stats_of(c).pending_deletes, 0);
 }
 
+/* A flush reports a forbidden delete. A client that is shut down reports that instead, and its deletes go on. */
+ZKT_UNIT_CASE(a_flush_after_the_shutdown_says_so)
+{
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
+    forbidden = ZKR__OP_DELETE;
+    between.on_answer = forbid;
+    end(t);
+    zkf_pass(c, SECOND);
+    ZKT_RC(zkr_client_flush(c, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_last_error()->zk_rc, ZNOAUTH);
+    ZKT_MUST(zkr_client_shutdown(c));
+    ZKT_RC(zkr_client_flush(c, 0), ZKR_ECLOSED);
+    between.on_answer = NULL;
+    zkf_pass(c, 10 * SECOND);
+    ZKT_MUST(zkr_client_flush(c, 0));
+}
+
 /* --- retries --- */
 
 static int lists_lost, most_lost;
@@ -1135,6 +1234,47 @@ ZKT_UNIT_CASE(retries_are_counted)
         between.on_answer = NULL;
         end(t);
         end(hold(c, m));
+    }
+}
+
+/* --- a write --- */
+
+static int lists;
+
+static void count_lists(struct zkr__op *op)
+{
+    lists += op->kind == ZKR__OP_CHILDREN;
+}
+
+/*
+ * A client knows the contenders, so its next ticket needs no list. It needs one if the hold before it is released while
+ * a write is in flight: only a list that is sent behind the write shows that the servers have executed both.
+ */
+ZKT_UNIT_CASE(a_ticket_behind_a_write_in_flight_needs_a_list)
+{
+    zoo_op_t op;
+    zoo_op_result_t result;
+    for (int writes = 0; writes < 2; writes++) {
+        zkr_client *c = open_client(NULL);
+        zkr_mutex *m = mutex_at(c, "/lock", NULL);
+        for (int i = 0; i < 2; i++) {
+            end(hold(c, m));
+            zkf_pass(c, SECOND);
+        }
+        zkr_ticket *first = hold(c, m);
+        between.on_submit = count_lists;
+        lists = 0;
+        zkr_ticket *second = ask(m, ZKR_FOREVER);
+        if (writes) {
+            zoo_set_op_init(&op, "/lock", "x", 1, -1, NULL);
+            zkf_hurry(true);
+            ZKT_RC(zkr_ticket_multi(first, 1, &op, &result, 1), ZKR_ECONNLOSS);
+            zkf_hurry(false);
+        }
+        end(first);
+        zkf_pass_to(c, SECOND, second, ZKR_TICKET_HELD);
+        assert_int_equal(lists > 0, writes);
+        end(second);
     }
 }
 

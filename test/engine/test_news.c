@@ -130,16 +130,22 @@ static bool is_watched(zkr_client *c)
     return set;
 }
 
-static void prepare(const zkr_mutex_options *o)
+/* @hosts is for the waiter. */
+static void prepare_at(const char *hosts, const zkr_mutex_options *o)
 {
     atomic_store(&box_count, 0);
     atomic_store(&letter_count, 0);
     zkt_nearby_door = &post;
     s.proxy = zkt_proxy_start(zkt_servers());
     s.a = client(zkt_proxy_host(s.proxy));
-    s.b = client(zkt_servers());
+    s.b = client(hosts);
     s.held = zkt_mutex_with(s.a, o);
     s.wanted = zkt_mutex(s.b);
+}
+
+static void prepare(const zkr_mutex_options *o)
+{
+    prepare_at(zkt_servers(), o);
 }
 
 static void wait_behind(void)
@@ -148,19 +154,32 @@ static void wait_behind(void)
     ZKT_EVENTUALLY(is_watched(s.b), PATIENCE_MS);
 }
 
-static void meet(const zkr_mutex_options *o)
+static void meet_prepared(void)
 {
-    prepare(o);
     ZKT_MUST(zkr_mutex_acquire(s.held, PATIENCE_MS));
     wait_behind();
     ZKT_EVENTUALLY(last_of(ZKR__NEWS_NEXT), PATIENCE_MS);
     deliver(last_of(ZKR__NEWS_NEXT));
 }
 
+static void meet(const zkr_mutex_options *o)
+{
+    prepare(o);
+    meet_prepared();
+}
+
 /* Hold up everything that the holder sends to the servers. */
 static void hold_back(void)
 {
     zkt_proxy_freeze(s.proxy, ZKT_TO_SERVER);
+}
+
+static void grant_by_news(void)
+{
+    hold_back();
+    ZKT_MUST(zkr_mutex_release(s.held));
+    deliver(last_of(ZKR__NEWS_RELEASED));
+    ZKT_MUST(zkt_actor_acquired(&s.waiter));
 }
 
 /* Check that the waiter is granted, by the event if not by news. */
@@ -226,13 +245,28 @@ ZKT_CASE(a_read_after_news_syncs)
 {
     zkr_node node;
     meet(&plain);
-    hold_back();
-    ZKT_MUST(zkr_mutex_release(s.held));
-    deliver(last_of(ZKR__NEWS_RELEASED));
-    ZKT_MUST(zkt_actor_acquired(&s.waiter));
+    grant_by_news();
     zkt_door_focus(s.b);
     ZKT_MUST(zkr_client_get(s.b, "/", NULL, 0, &node, sizeof(node)));
     assert_int_equal(zkt_door_count(ZKR__OP_SYNC), 1);
+    ZKT_MUST(zkr_client_get(s.b, "/", NULL, 0, &node, sizeof(node)));
+    assert_int_equal(zkt_door_count(ZKR__OP_SYNC), 1);
+    zkt_door_focus(NULL);
+    part();
+}
+
+/* A sync that was not answered counts for nothing. The next read sends another one. */
+ZKT_CASE(a_read_after_a_lost_sync_syncs)
+{
+    zkr_node node;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    prepare_at(zkt_proxy_host(p), &plain);
+    meet_prepared();
+    grant_by_news();
+    zkt_proxy_cut_before_request(p, 1);
+    ZKT_RC(zkr_client_get(s.b, "/", NULL, 0, &node, sizeof(node)), ZKR_ECONNLOSS);
+    ZKT_BECOMES(zkr_client_state(s.b), ZKR_STATE_CONNECTED, PATIENCE_MS);
+    zkt_door_focus(s.b);
     ZKT_MUST(zkr_client_get(s.b, "/", NULL, 0, &node, sizeof(node)));
     assert_int_equal(zkt_door_count(ZKR__OP_SYNC), 1);
     zkt_door_focus(NULL);

@@ -341,6 +341,62 @@ ZKT_UNIT_CASE(a_request_during_the_answer_to_another_is_told)
     assert_int_equal(requests, 2);
 }
 
+/* The session has ended, and this counts, although the process also stopped shortly before. */
+ZKT_UNIT_CASE(the_end_of_a_session_is_counted_as_that)
+{
+    static char text[1 << 16];
+    zkr_lost lost;
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
+    zkf_pass(c, 5 * SECOND);
+    stop_process();
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
+    zkf_expire(zkr_client_session_id(c));
+    /* The answer to a probe would report the end of the node first. */
+    assert_true(zkf_cut(0, ZKF_CUT_ANSWERS));
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
+    ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
+    assert_int_equal(lost.reason, ZKR_LOST_SESSION);
+    assert_true(lost.stopped_ms > 0);
+    ZKT_MUST(zkr_client_metrics(c, text, sizeof(text), NULL));
+    assert_non_null(
+        strstr(text, "zkr_lost_total{path=\"/lock\",reason=\"session\"} 1\n"));
+    assert_non_null(
+        strstr(text, "zkr_lost_total{path=\"/lock\",reason=\"stopped\"} 0\n"));
+}
+
+/* --- the warning --- */
+
+/* A shorter timeout brings the end of the lease nearer. The holder is warned of the new end. */
+ZKT_UNIT_CASE(a_shorter_timeout_is_warned_of)
+{
+    const int64_t shorter = ZKF_SESSION_MS / 5;
+    int told = 0;
+    zkr_ticket *t = NULL;
+    zkr_client *c = open_client(NULL);
+    const zkr_mutex_options o = {.size = sizeof(o), .warn_ms = shorter / 4};
+    ZKT_MUST(zkr_mutex_request(mutex_at(c, "/lock", &o), ZKR_FOREVER, note_state, &told,
+                               &t));
+    zkf_pass_to(c, 6 * SECOND, t, ZKR_TICKET_HELD);
+    zkf_limits(0, shorter * ZKR__MS, shorter * ZKR__MS);
+    assert_true(zkf_cut(0, ZKF_CUT_REQUESTS));
+    while (zkr_client_session_timeout_ms(c) != shorter) {
+        zkf_pass(c, 1);
+    }
+    zkf_pass_to(c, SECOND / 10, t, ZKR_TICKET_HELD);
+    zkf_call_back(c);
+    assert_int_equal(told, ZKR_TICKET_HELD);
+    zkf_blackhole(0, true);
+    while (told == ZKR_TICKET_HELD) {
+        zkf_pass(c, 1);
+        zkf_call_back(c);
+    }
+    assert_int_equal(told, ZKR_TICKET_WARNED);
+    zkf_blackhole(0, false);
+    (void)zkr_ticket_release(t);
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
 /* --- the maximum of a semaphore --- */
 
 static void make_count(struct zkr__op *op)

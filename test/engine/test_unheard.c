@@ -53,6 +53,29 @@ ZKT_UNIT_CASE(one_that_may_not_be_read_is_waited_for)
     zkf_pass_to(c, IN_THE_END, t, ZKR_TICKET_HELD);
 }
 
+/*
+ * A holder cannot read its own node. It looks less and less often, but notices a deletion within four session timeouts,
+ * also one right after a look.
+ */
+ZKT_UNIT_CASE(a_holder_looks_for_its_node_in_the_end)
+{
+    char node[200];
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
+    ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
+    assert_true(zkf_forbid(node, ZKF_READ));
+    between.on_submit = count_looks;
+    zkf_pass_to(c, 10 * IN_THE_END, t, ZKR_TICKET_HELD);
+    asked = 0;
+    while (asked == 0) {
+        zkf_pass(c, SECOND / 10);
+    }
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
+    assert_true(zkf_stranger_delete(node));
+    zkf_pass_to(c, 4 * ZKF_SESSION_MS, t, ZKR_TICKET_LOST);
+}
+
 /* A waiter notices free permits and a larger maximum, although their events were lost. */
 ZKT_UNIT_CASE(permits_are_looked_for)
 {
