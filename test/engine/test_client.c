@@ -5,9 +5,9 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+#include <zkr/guard.h>
 
 #include "look/node_watch.h"
-#include <zkr/guard.h>
 #include "on_fake.h"
 #include "queue/claim.h"
 #include "queue/engine_state.h"
