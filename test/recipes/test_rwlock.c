@@ -49,6 +49,18 @@ ZKT_CASE(a_writer_lets_all_readers_in)
     }
 }
 
+/* With wait_on_release, a release of either side returns when the node is deleted. */
+ZKT_CASE(a_release_of_a_side_can_wait_for_the_delete)
+{
+    struct sides s =
+        SIDES_WITH(zkt_client(zkt_servers(), SESSION_MS), .wait_on_release = 1);
+    for (int i = 0; i < 20; i++) {
+        zkt_in_and_out(i % 2 ? s.w : s.r);
+        ZKT_MUST(zkr_client_flush(s.c, 0));
+        assert_int_equal(zkt_nodes(), 0);
+    }
+}
+
 /* --- both at once --- */
 
 /* A writer reads without a request, with the same hold. Each side counts its own depth. */

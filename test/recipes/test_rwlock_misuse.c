@@ -22,6 +22,18 @@ ZKT_CASE(a_side_is_not_destroyed_by_itself)
     zkt_in_and_out(s.r);
 }
 
+/* While a thread holds either side, the lock is not destroyed. */
+ZKT_CASE(a_lock_is_not_destroyed_while_a_side_is_held)
+{
+    struct sides s = new_sides();
+    zkr_mutex *sides[] = {s.r, s.w};
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_mutex_acquire(sides[i], PATIENCE_MS));
+        ZKT_RC(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
+        ZKT_MUST(zkr_mutex_release(sides[i]));
+    }
+}
+
 static void *hold_and_end(void *arg)
 {
     const struct sides *s = arg;
