@@ -46,7 +46,8 @@ static struct sent take_sent(int i)
 /* libzookeeper rejected a request, so its answer comes before those of earlier requests. */
 static bool answer_early(void)
 {
-    int taken = A->connected && !alone_use->orderly ? A->count : 0;
+    bool may = A->connected || alone_use->shared;
+    int taken = may && !alone_use->orderly ? A->count : 0;
     if (taken < 2) {
         return false;
     }
@@ -271,16 +272,24 @@ static bool sweep(void)
     return true;
 }
 
+/* The watch of another claim on a node ahead fires, while the claim itself awaits the answer to its get of that node. */
+static bool shared_watch_fires(void)
+{
+    return alone_use->shared && A->connected && zkp_maybe();
+}
+
 static void lose_blocker(int i)
 {
     zkp_say("blocker %d goes", i);
     A->alive &= (uint8_t) ~(1U << i);
     A->spent &= (uint8_t) ~(1U << i);
-    if (A->before_watch && A->before == i) {
+    bool looks = zkr__claim_watches_before(&A->k) && A->before == i;
+    if (A->before_watch ? A->before == i : looks && shared_watch_fires()) {
         A->before_watch = false;
         A->before_news = IS_GONE;
     }
-    if (A->link == WATCHED && A->ahead == i) {
+    bool asked = A->link == LINK_ASKED && A->ahead == i && shared_watch_fires();
+    if (asked || (A->link == WATCHED && A->ahead == i)) {
         A->ahead_news = IS_GONE;
     } else if (A->link == DIRECTORY) {
         A->ahead_news = HAS_CHANGED;
@@ -356,7 +365,9 @@ static bool told(void)
 
 static bool ahead_changes(void)
 {
-    if (A->link != WATCHED || A->ahead_news || !may_happen()) {
+    bool asked = alone_use->shared && A->connected && A->link == LINK_ASKED &&
+                 alone_count(AHEAD) < 2;
+    if (!(asked || A->link == WATCHED) || A->ahead_news || !may_happen()) {
         return false;
     }
     A->ahead_news = HAS_CHANGED;
@@ -365,7 +376,10 @@ static bool ahead_changes(void)
 
 static bool before_changes(void)
 {
-    if (!A->before_watch || !may_happen()) {
+    bool asked = alone_use->shared && A->connected &&
+                 zkr__claim_watches_before(&A->k) && !A->before_news &&
+                 alone_count(BEFORE) < 2;
+    if (!(asked || A->before_watch) || !may_happen()) {
         return false;
     }
     A->before_watch = false;
@@ -428,8 +442,12 @@ static bool probe(void)
     const struct zkr__claim_state *k = &A->k;
     bool held = k->phase == ZKR__HELD;
     if (k->holds == 0 || !A->connected || (held && k->unchecked) ||
-        k->downgrade != ZKR__SETTLED || alone_news_is_on_its_way()) {
+        alone_news_is_on_its_way()) {
         return false;
+    }
+    if (k->downgrade != ZKR__SETTLED) { /* the probe was sent before */
+        alone_tell(ZKR__EV_OWN_UNCHECKED);
+        return true;
     }
     bool gone = held ? !alone_is_there() : zkp_maybe();
     if (gone && alone_is_there() && has_node_still(k)) {
@@ -466,7 +484,7 @@ static bool unheard(void)
 {
     bool parked =
         A->k.phase == ZKR__PARKED && A->link != NEIGHBOUR && A->link != UNLINKED;
-    bool asked = alone_is_asked(AHEAD) || alone_is_asked(LIST);
+    bool asked = alone_count(AHEAD) > alone_use->shared || alone_is_asked(LIST);
     if (!(parked || A->k.phase == ZKR__HELD) || asked || alone_news_is_on_its_way()) {
         return false;
     }

@@ -22,6 +22,7 @@
 struct zkp_use {
     const char *name;
     bool quick;    /* a small one: with --quick, too */
+    bool wide;     /* only with --steps */
     bool once;     /* it is not to wait, and may look before it makes a node */
     int ahead;     /* it may look ahead, behind up to so many others; 0 = behind one */
     bool children; /* it waits for any change of the directory */
@@ -34,7 +35,10 @@ struct zkp_use {
     bool wishes;   /* people ask it to let go */
     bool metadata; /* the hold writes into its node */
     bool nearby;   /* nodes ahead are of processes that tell of their releases */
-    bool orderly;  /* requests are sent at once, and answered in order or lost */
+    bool shared;   /* other claims of the client watch the same nodes ahead */
+    bool lies;    /* a list may lack the node of the claim, and its watch may be lost */
+    bool fair;    /* servers refuse nothing, and there is room for all watches */
+    bool orderly; /* requests are sent at once, and answered in order or lost */
 };
 
 const struct zkp_model *zkp_alone(const struct zkp_use *use);

@@ -8,7 +8,7 @@
 
 static void make_node(void)
 {
-    static const uint8_t lines[] = {0, 1, 3, 7};
+    static const uint8_t lines[] = {0, 1, 3, 7, 15};
     const int most = alone_use->ahead == 0 ? 1 : alone_use->ahead;
     zkp_must(!alone_is_ours(), "two nodes of one claim");
     A->node = WRITER;
@@ -63,7 +63,9 @@ bool alone_news_is_on_its_way(void)
 
 void alone_change_own(enum news news)
 {
-    if (A->own_watch) {
+    if (A->own_watch && alone_use->lies && zkp_maybe()) {
+        A->own_watch = false; /* the event is lost */
+    } else if (A->own_watch) {
         A->own_watch = false;
         A->own_news = (uint8_t)news;
     } else if (A->own_news) { /* while there is no connection */
@@ -78,8 +80,14 @@ static const int refusals[] = {ZKR_EAUTH, ZKR_EZK(-127), ZKR_ENOMEM, ZKR_EZK(-12
 /* ZKR_OK, or another answer that is possible in any case. */
 static int refuse(void)
 {
-    int which = zkp_pick(6);
+    int which = alone_use->fair ? 0 : zkp_pick(6);
     return which == 0 ? ZKR_OK : refusals[which - 1];
+}
+
+/* There is no room for a watch. */
+static bool has_no_room(void)
+{
+    return !alone_use->fair && zkp_maybe();
 }
 
 /* --- what a list says --- */
@@ -93,11 +101,18 @@ int alone_first_of(unsigned set)
     return i;
 }
 
+/* The owner of the node ahead may send news. */
+static bool may_be_near(void)
+{
+    return alone_use->nearby || alone_use->member || alone_use->shared ||
+           alone_use->ahead == BLOCKERS;
+}
+
 /* The verdict of a rule on the blockers that are @seen; a writer that blocks may go on as a reader. */
 static void judge(struct zkr__claim_event *e, unsigned seen)
 {
     enum { FITS, FOREIGN, FULL };
-    int queue = zkp_pick(seen == 0 ? FULL : FULL + 1);
+    int queue = alone_use->fair ? FITS : zkp_pick(seen == 0 ? FULL : FULL + 1);
     e->foreign = queue == FOREIGN; /* a recipe of another program is there */
     e->full = queue == FULL;
     e->granted = seen == 0;
@@ -115,12 +130,13 @@ static void judge(struct zkr__claim_event *e, unsigned seen)
     bool node = A->near != at + 1;
     e->same = A->k.phase == ZKR__PARKED && A->link != NEIGHBOUR && A->ahead == at;
     e->wait = node ? ZKR__WAIT_NODE : ZKR__WAIT_NEIGHBOUR;
-    e->near = (alone_use->nearby || alone_use->member) && node && zkp_maybe();
+    e->near = may_be_near() && node && zkp_maybe();
     e->ahead = A->k.ahead != INT64_MAX && at <= A->last ? 1 : 0;
     e->then = alone && !writer            ? ZKR__THEN_OURS
               : alone || zkp_pick(2) == 0 ? ZKR__THEN_OURS_IF_HELD
                                           : ZKR__THEN_LOOK;
-    if (!alone_use->ahead || !node || alone_use->member || writer) {
+    bool looks_not = alone_use->fair && zkp_maybe(); /* it would gain nothing */
+    if (!alone_use->ahead || !node || alone_use->member || writer || looks_not) {
         return;
     }
     if (e->then == ZKR__THEN_OURS) {
@@ -232,8 +248,8 @@ static void on_list(struct sent sent)
     if (e.code == ZKR_OK && !A->directory) {
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
-        e.unwatched = sent.watching && zkp_maybe();
-        e.found = alone_is_there();
+        e.unwatched = sent.watching && has_no_room();
+        e.found = alone_is_there() && !(alone_use->lies && zkp_maybe());
         if (!e.found && A->node != NO_NODE) {
             A->reads = A->node == READER; /* found by its GUID, for the next time */
         }
@@ -259,7 +275,7 @@ static void on_own(struct sent sent)
     } else if (e.code == ZKR_OK) {
         e.ours = alone_is_ours();
         e.checked = sent.asked == CHECK;
-        e.unwatched = !e.checked && zkp_maybe();
+        e.unwatched = !e.checked && has_no_room();
         A->own_watch = A->own_watch || (!e.checked && !e.unwatched);
         e.exhausted = A->k.phase == ZKR__ADOPTING && zkp_maybe();
         e.with_metadata = alone_use->metadata && zkp_maybe();
@@ -277,8 +293,8 @@ static void on_ahead(struct sent sent)
     if (e.code == ZKR_OK && !is_alive) {
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
-        e.unwatched = zkp_maybe();
-        e.near = alone_use->nearby && zkp_maybe();
+        e.unwatched = has_no_room();
+        e.near = (alone_use->nearby || alone_use->shared) && zkp_maybe();
     }
     bool saw = A->k.saw_ahead;
     if (mine && e.code == ZKR_OK) {
@@ -298,7 +314,7 @@ static void on_before(struct sent sent)
     if (e.code == ZKR_OK && !is_alive) {
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
-        e.unwatched = zkp_maybe();
+        e.unwatched = has_no_room();
         A->before_watch = !e.unwatched && A->before == sent.at;
     }
     alone_happens(e);
@@ -390,8 +406,9 @@ static void on_note(struct sent sent)
         e.code = ZKR_EZK(-103);
         e.refused = true;
     } else if (e.code == ZKR_OK && zkp_maybe()) {
-        e.code = zkp_maybe() ? ZKR_ENONODE
-                             : ZKR_EZK(-103); /* because of the node of another claim */
+        /* Somebody has changed the data, or the refusal is about the node of another claim. */
+        e.refused = zkp_maybe();
+        e.code = !e.refused && zkp_maybe() ? ZKR_ENONODE : ZKR_EZK(-103);
     } else if (e.code == ZKR_OK) {
         alone_change_own(HAS_CHANGED);
     }

@@ -7,8 +7,9 @@
 
 #include "alone.h"
 #include "queue/claim_plan.h"
+#include "record.h"
 
-enum { FLIGHT_MAX = 12, LATE_MAX = 4, BLOCKERS = 3, CAP = ZKR__QUICK_CREATES + 1 };
+enum { FLIGHT_MAX = 12, LATE_MAX = 4, BLOCKERS = 4, CAP = ZKR__QUICK_CREATES + 1 };
 
 /* Requests of deeds (queue/claim_plan.h), the list behind a create, and what else is sent. */
 enum asked {
@@ -90,6 +91,7 @@ void alone_tell(enum zkr__event_kind kind);
 void alone_ask(enum asked asked);
 /* Send the create, and a list after it. */
 void alone_create(void);
+int alone_count(enum asked asked);
 bool alone_is_asked(enum asked asked);
 bool alone_is_write(enum asked asked);
 /* The client heeds what happens to its node. */

@@ -5,6 +5,7 @@
 #include <zkr/client.h>
 
 #include "claim_promises.h"
+#include "record.h"
 #include "zoo.h"
 
 const struct zkp_story *zkp_story;
@@ -279,6 +280,7 @@ void zkp_happens(unsigned claim, struct zkr__claim_event e)
     e.patient = true;
     const struct zkr__claim_state before = c->k;
     unsigned todo = zkr__claim_step(&c->k, &e);
+    zkp_record(&before, &e, &c->k, todo);
     zkp_say("  claim %u: event %d code %d%s: phase %d -> %d, to do %x", claim,
             (int)e.kind, e.code, e.connected ? "" : ", not connected",
             (int)before.phase, (int)c->k.phase, todo);

@@ -121,7 +121,8 @@ static void check_safety(const struct zkr__claim_state *before,
     must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");
     must(!(before->leaving && !after->leaving), "came back");
     must(!(before->phase == ZKR__GONE && after->phase != ZKR__GONE), "came back");
-    must(!(actions & ZKR__DO_NOTIFY) || !same_news(before, after), "told for nothing");
+    must(!(actions & ZKR__DO_NOTIFY) || !same_news(before, after) || e->announces,
+         "told for nothing");
     must(!(actions & ZKR__DO_NOTIFY) || !before->leaving, "told nobody");
     must((actions & ZKR__DO_NOTIFY) || before->leaving || after->leaving ||
              same_news(before, after),

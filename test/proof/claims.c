@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every state that a claim can reach (alone.h), and every state of small worlds
- * of claims (zoo.h). Without an argument all of them; with --quick some that
- * take no time; else those of these names.
+ * Every state that a claim can reach (alone.h), and every state of small worlds of claims (zoo.h). Without the name of a
+ * world, all of them; with --quick, some that take no time. With --steps FILE, also explores wide worlds, and adds the different steps to FILE.
+ * --compare FILE RECORDED compares them with the steps that tests have recorded (trace.h).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "alone.h"
+#include "record.h"
+#include "trace.h"
 #include "zoo.h"
 
 static const struct zkp_use uses[] = {
@@ -16,7 +18,7 @@ static const struct zkp_use uses[] = {
     {.name = "a mutex that hears news", .ahead = 2, .nearby = true},
     {.name = "a try", .quick = true, .once = true},
     {.name = "a try of a member", .quick = true, .once = true, .member = true},
-    {.name = "a node that is kept", .kept = true},
+    {.name = "a node that is kept", .kept = true, .metadata = true},
     {.name = "a permit", .children = true},
     {.name = "a member", .quick = true, .member = true},
     {.name = "a member for permits", .quick = true, .member = true, .children = true},
@@ -31,6 +33,77 @@ static const struct zkp_use uses[] = {
      .downgrades = true,
      .orderly = true},
     {.name = "wishes and a downgrade", .wishes = true, .downgrades = true},
+    /* Several properties at a time, and more of what may happen: only for the comparison of steps. */
+    {.name = "news, no look-ahead", .wide = true, .nearby = true},
+    {.name = "lists that lie", .wide = true, .ahead = 3, .lies = true, .orderly = true},
+    {.name = "lists that lie, a member",
+     .wide = true,
+     .member = true,
+     .lies = true,
+     .orderly = true},
+    {.name = "shared watches",
+     .wide = true,
+     .ahead = 3,
+     .shared = true,
+     .fair = true,
+     .orderly = true},
+    {.name = "shared watches, one ahead", .wide = true, .shared = true},
+    {.name = "shared watches, a member",
+     .wide = true,
+     .ahead = 2,
+     .member = true,
+     .shared = true,
+     .orderly = true},
+    {.name = "a mutex behind four",
+     .wide = true,
+     .ahead = 4,
+     .fair = true,
+     .orderly = true},
+    {.name = "all of a mutex",
+     .wide = true,
+     .ahead = 3,
+     .nearby = true,
+     .wishes = true,
+     .fair = true,
+     .orderly = true},
+    {.name = "all of a kept node",
+     .wide = true,
+     .kept = true,
+     .wishes = true,
+     .metadata = true,
+     .orderly = true},
+    {.name = "a member with metadata", .wide = true, .member = true, .metadata = true},
+    {.name = "all of a member",
+     .wide = true,
+     .ahead = 2,
+     .member = true,
+     .wishes = true,
+     .metadata = true,
+     .orderly = true},
+    {.name = "all of a permit",
+     .wide = true,
+     .member = true,
+     .children = true,
+     .wishes = true,
+     .metadata = true,
+     .orderly = true},
+    {.name = "all of a writer",
+     .wide = true,
+     .wishes = true,
+     .metadata = true,
+     .downgrades = true,
+     .orderly = true},
+    {.name = "a member that writes",
+     .wide = true,
+     .member = true,
+     .writes = 1,
+     .orderly = true},
+    {.name = "a permit that writes",
+     .wide = true,
+     .member = true,
+     .children = true,
+     .writes = 1,
+     .orderly = true},
 };
 
 // clang-format off
@@ -82,9 +155,37 @@ static const struct zkp_story stories[] = {
 };
 // clang-format on
 
-static bool is_wanted(const char *name, bool quick, int argc, char **argv)
+static struct zkt_trace *made; /* NULL: nothing is compared */
+
+void zkp_record(const struct zkr__claim_state *before,
+                const struct zkr__claim_event *e,
+                const struct zkr__claim_state *after,
+                unsigned todo)
 {
-    bool wanted = argc < 2;
+    if (made) {
+        zkt_trace_add(made, before, e, after, todo);
+    }
+}
+
+/* Returns whether the worlds have made each step that tests have recorded. */
+static bool compare(const char *made_file, const char *recorded_file)
+{
+    uint64_t steps, ignored;
+    int different, here;
+    const struct zkt_trace *worlds = zkt_trace_open(made_file);
+    int outside =
+        zkt_trace_compare(zkt_trace_open(recorded_file), worlds, &steps, &different);
+    (void)zkt_trace_compare(worlds, worlds, &ignored, &here);
+    printf("the worlds have %d different steps; of %llu recorded steps, %d are "
+           "different, and "
+           "%d of these are in no world\n",
+           here, (unsigned long long)steps, different, outside);
+    return outside == 0 && steps > 0;
+}
+
+static bool is_wanted(const char *name, bool quick, bool wide, int argc, char **argv)
+{
+    bool wanted = argc < 2 && (made || !wide);
     for (int i = 1; i < argc; i++) {
         wanted = wanted || strcmp(argv[i], name) == 0 ||
                  (quick && strcmp(argv[i], "--quick") == 0);
@@ -110,15 +211,23 @@ static void explore(const struct zkp_model *model, unsigned faults)
 
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "--compare") == 0) {
+        return compare(argv[2], argv[3]) ? 0 : 1;
+    }
+    if (argc > 2 && strcmp(argv[1], "--steps") == 0) {
+        made = zkt_trace_open(argv[2]);
+        argc -= 2;
+        argv += 2;
+    }
     head("one claim");
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-        if (is_wanted(uses[i].name, uses[i].quick, argc, argv)) {
+        if (is_wanted(uses[i].name, uses[i].quick, uses[i].wide, argc, argv)) {
             explore(zkp_alone(&uses[i]), 0);
         }
     }
     head("claims of several clients");
     for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
-        if (is_wanted(stories[i].name, false, argc, argv)) {
+        if (is_wanted(stories[i].name, false, false, argc, argv)) {
             explore(zkp_told(&stories[i]), stories[i].faults);
         }
     }
