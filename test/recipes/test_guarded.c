@@ -333,6 +333,25 @@ ZKT_HOLD_CASE(no_connection_is_no_write, ~ZKT_MUTEXES)
     (void)zkt_hold_release(s.h);
 }
 
+/* A release with a write that waits for a connection until the session is lost: the ticket was lost, not released. */
+ZKT_HOLD_CASE(a_ticket_that_is_lost_before_its_release_says_so, ~ZKT_BIT(ZKT_TICKET))
+{
+    enum { SHORT_MS = 2000 };
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SHORT_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    make_resource();
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+    zkr_ticket *t = zkt_hold_ticket(h);
+    zkt_proxy_cut(p);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_RC(write_text(h, "new", ZKR_FOREVER, true), ZKR_ESESSION);
+    ZKT_RC(zkr_ticket_error(t), ZKR_ESESSION);
+    ZKT_RC(zkr_ticket_release(t), ZKR_ESESSION);
+    ZKT_RC(zkt_hold_release(h), ZKR_ESESSION);
+    assert_true(is_written("old"));
+}
+
 /* --- misuse --- */
 
 /* A hold that was acquired twice is not released, and without a hold nothing is written. */
