@@ -430,6 +430,33 @@ ZKT_CASE(one_that_does_not_let_go_is_evicted)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
+static void delete_the_node(void *unused)
+{
+    assert_int_equal(zkt_delete(zkt_servers(), two.node), 0);
+}
+
+/* A holder that leaves just before its node is written or deleted needs no request. */
+ZKT_CASE(one_that_leaves_meanwhile_need_not_be_asked)
+{
+    static const int writes[] = {3, 2, 2}; /* number of the last request */
+    begin();
+    for (int way = 0; way < 3; way++) {
+        ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
+        const char *name = strrchr(two.node, '/') + 1;
+        zkr_mutex *theirs = zkt_settled(two.theirs);
+        zkt_door_focus(two.other);
+        zkt_door_before(writes[way], delete_the_node, NULL);
+        ZKT_MUST(way == 0   ? zkr_mutex_revoke(theirs)
+                 : way == 1 ? zkr_mutex_revoke_node(theirs, name)
+                            : zkr_mutex_evict(theirs, name));
+        assert_true(zkt_door_fired());
+        zkt_door_focus(NULL);
+        ZKT_BECOMES(zkr_mutex_is_held(two.m), false, PATIENCE_MS);
+        ZKT_RC(zkr_mutex_release(two.m), ZKR_ESESSION);
+    }
+}
+
 /* Without an answer, the call ends after connect_timeout_ms. */
 ZKT_CASE(without_an_answer_it_ends_in_time)
 {
