@@ -141,6 +141,16 @@ ZKT_CASE(a_full_stderr_keeps_no_command_alive_after_a_loss)
 
 /* --- stdout --- */
 
+/* A node tells when its hold began, some time after the grant. */
+static bool is_held(void)
+{
+    char node[256], text[512] = "";
+    zkt_stat at;
+    zkt_lone_node(node, sizeof(node));
+    return zkt_get(zkt_servers(), node, text, sizeof(text) - 1, &at) == ZKT_OK &&
+           strstr(text, "held_since_ms");
+}
+
 /* The holder line finds no room. A signal or the end of the lease still ends zkr. */
 ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
 {
@@ -154,6 +164,7 @@ ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
               zkt_path());
         ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
         if (lost) {
+            ZKT_EVENTUALLY(is_held(), CLI_PATIENCE_MS);
             zkt_proxy_blackhole(proxy);
             assert_int_equal(cli_wait(&c), 79);
             cli_assert_one_line(&c);
