@@ -278,7 +278,7 @@ ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
  *
  * @m  borrowed.
  *
- * Returns the same codes as zkr_mutex_is_held().
+ * Returns true if one is; false also if the hold is lost or in doubt, for NULL, and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

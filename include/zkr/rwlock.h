@@ -141,7 +141,7 @@ ZKR_API zkr_mutex *zkr_rwlock_reader(zkr_rwlock *l);
  *
  * @l  borrowed.
  *
- * Returns the same codes as zkr_rwlock_reader().
+ * Returns a mutex that is borrowed until zkr_rwlock_destroy(), always the same mutex; NULL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -13,8 +13,8 @@ struct zkr__ghost {
     struct zkr__ghost *next;
     unsigned epoch; /* epoch of the node's session */
     int64_t at;     /* when to delete the node; both times are by zkr__now() */
-    int64_t
-        gone_at; /* when to forget the node, because the timeout of its session is over */
+    /* When to forget the node, because the timeout of its session is over. */
+    int64_t gone_at;
     bool certain; /* the node certainly existed at the end of the session */
     bool let_go;  /* no owner relies on the node, which counts as a pending delete */
     char path[];

@@ -66,8 +66,10 @@ void zkr__keep_settle(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Returns the claim whose node is kept or would be kept after a release, or NULL if there is none. */
 struct zkr__claim *zkr__keep_find(const struct zkr__directory *d) ZKR__LOCKED;
-/* Returns the time until which the node of the claim is kept, or would be kept after a release. Returns 0 if it would
-not be kept. */
+/*
+ * Returns the time until which the node of the claim is kept, or would be kept after a release. Returns 0 if it would not
+ * be kept.
+ */
 int64_t zkr__keep_until(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Keep the claim's node until @until, or stop keeping it. */
 void zkr__keep_begin(struct zkr__claim *claim, int64_t until) ZKR__LOCKED;

@@ -105,8 +105,8 @@ struct zkr__rest {
     int64_t timeout_ms;
     bool has_nodes; /* some nodes may still exist */
     bool closing;   /* the session's handle is being closed */
-    int64_t
-        gone_at; /* the time by which the servers have certainly ended the session */
+    /* The time by which the servers have certainly ended the session. */
+    int64_t gone_at;
     int64_t failures; /* number of handles closed without a confirmation */
 };
 
@@ -115,8 +115,8 @@ struct zkr__ended {
     bool by_servers;        /* a server reported the end */
     bool early;             /* a server ended it before its timeout was over */
     int64_t promised_until; /* the latest time that valid_for() may have promised */
-    int64_t
-        gone_at; /* when the timeout of the session, counted from its reported end, is over */
+    /* When the timeout of the session, counted from its reported end, is over. */
+    int64_t gone_at;
 };
 
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields are grouped by subject

@@ -111,8 +111,7 @@ bool zkr__answer_later(zkr_client *c,
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op) ZKR__LOCKED;
 /* Returns whether @bytes can be reserved for needed watches. */
 bool zkr__watch_may_reserve(const zkr_client *c, int64_t bytes) ZKR__LOCKED;
-/* Reserve @bytes for a RESERVED watch, in this session and in later ones. A negative @bytes gives back reserved
-bytes. */
+/* Reserve @bytes for a RESERVED watch, in this session and in later ones. If @bytes is negative, give bytes back. */
 void zkr__watch_reserve(zkr_client *c, int64_t bytes) ZKR__LOCKED;
 
 /* Prepare a new client for requests, until zkr__request_finish(). Returns false if memory runs out. */

@@ -100,7 +100,11 @@ Each zkr counts with its own maximum, and warns if the maxima differ.
   $ zkr lock --permits=4 /p true
   2> zkr: other holders of permits of /p use the maximum 2, but this zkr uses 4; give the same maximum everywhere
   $ zkr lock --permits=2 /p true
-  $ let_go one
+  $ hold two --permits=4 /p
+  $ zkr lock --permits=4 /p true
+  2> zkr: other holders of permits of /p use the maximum 2, but this zkr uses 4; give the same maximum everywhere
+  $ let_go two one
+  2> zkr: other holders of permits of /p use the maximum 2, but this zkr uses 4; give the same maximum everywhere
 
 The permits of a waiter do not count as held, whatever command shows them and however long the waiter's command line is.
 

@@ -162,4 +162,6 @@ is still listed.
   2> zkr: cannot survey /closed: not authorised; check --auth, and the ACL of the path
   [77]
   $ zk rm /closed
+  $ zkr ls >/dev/null
+  2> zkr: nodes left out because reading them is not allowed: 1; check --auth
   $ zk rm /half/x-lock-0000000000

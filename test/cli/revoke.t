@@ -124,7 +124,7 @@ If the request comes before the command has started, zkr does not start the comm
 
   $ fresh
   $ holder first /p -c "$sleeps"
-  $ bg c zkr -v lock -i c --lock-delay=60 /p echo started
+  $ bg c zkr -v lock -i c -E 9 --lock-delay=60 /p echo started
   $ soon shows '1 ahead' err c
   $ let_go first
   $ soon shows 1 zk count /p
@@ -132,7 +132,7 @@ If the request comes before the command has started, zkr does not start the comm
   asked c, token TOKEN
   released
   $ quietly await c
-  [1]
+  [9]
   $ err c | grep 'the release'
   2> zkr: the release of /p was requested before the command started
   $ out c

@@ -24,9 +24,9 @@ No descriptor leaks: the command has all of the caller's descriptors and none of
   $ sh -c "$list" </dev/null 7</dev/null 9>/dev/null >without
   $ command zkr lock /p sh -c "$list" </dev/null 7</dev/null 9>/dev/null | diff without -
 
-The environment has four more variables. Those of an outer zkr are replaced, and all others are kept.
+The environment has four more variables. Those of an outer zkr are replaced. All others are kept, also those whose names begin with one of these names.
 
-  $ export ZKR_LOCK_PATH=old ODD=$'a\n b='
+  $ export ZKR_LOCK_PATH=old ODD=$'a\n b=' ZKR_LOCK_PATHS=kept ZKR_SESSION_IDS=kept
   $ env | grep -v '^ZKR_LOCK_PATH=' | grep -v '^_=' | sort >without
   $ zkr lock /new env | grep -v '^_=' | sort | diff without - | sed -nE 's/(ID=0x)[0-9a-f]+$/\1.../; s/(TOKEN=)[0-9]+$/\1.../; s/^([<>]) (.*)/\2 \1/p' | stable
   ZKR_FENCING_TOKEN=... >
@@ -34,7 +34,7 @@ The environment has four more variables. Those of an outer zkr are replaced, and
   ZKR_LOCK_PATH=/new >
   ZKR_SESSION_ID=0x... >
   [1]
-  $ unset ZKR_LOCK_PATH ODD
+  $ unset ZKR_LOCK_PATH ODD ZKR_LOCK_PATHS ZKR_SESSION_IDS
 
 Arguments are kept byte for byte. zkr does not interpret options of the command.
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client that temporarily lacks permission to read a node gets no event of a change at that time, and its watch is
- * used up: on the fake, in virtual time. In the end, everybody who waits for the event reads the node.
+ * used up: on the fake, in virtual time. In the end, each claim that waits for the event reads the node.
  */
 #include "on_fake.h"
 

@@ -80,7 +80,7 @@ ZKT_CASE(curator_is_shown_holding_and_waiting)
 }
 
 /*
- * Curator's latch leads after a zkr that leads is asked to step down. A Curator latch that leads does not step down,
+ * A zkr that leads steps down on request, and then Curator's latch leads. A Curator latch that leads does not step down,
  * and a Curator latch keeps its place.
  */
 ZKT_CASE(curator_leads_when_zkr_yields)

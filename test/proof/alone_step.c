@@ -4,6 +4,7 @@
 
 #include "alone_world.h"
 #include "claim_promises.h"
+#include "transition.h"
 
 struct alone *A;
 const struct zkp_use *alone_use;
@@ -66,17 +67,6 @@ static void must(bool fine, const char *what)
 {
     zkp_must(fine, what);
 }
-
-static const char *const event_names[ZKR__EV_KINDS] = {
-    "START",          "CONNECTED",      "PAUSE_OVER", "SESSION_OVER",  "CREATED",
-    "LISTED",         "GOT_AHEAD",      "GOT_OWN",    "GOT_OWNER",     "AHEAD_GONE",
-    "AHEAD_RELEASED", "AHEAD_WRITES",   "AHEAD_TOLD", "AHEAD_CHANGED", "GOT_BEFORE",
-    "BEFORE_GONE",    "BEFORE_CHANGED", "OWN_GONE",   "OWN_CHANGED",   "OWN_UNCHECKED",
-    "ALL_READY",      "PROVED",         "REMOVED",    "RESTORED",      "QUIET",
-    "UNHEARD",        "LEASE_EXPIRED",  "GIVE_UP",    "WRITING",       "WRITTEN",
-    "METADATA_SENT",  "NOTED",          "DOWNGRADE",  "DOWNGRADED",    "KEPT",
-    "TAKEN",          "LEAVE",
-};
 
 bool alone_is_write(enum asked asked)
 {
@@ -387,7 +377,7 @@ void alone_happens(struct zkr__claim_event e)
     unsigned todo = zkr__claim_step(&A->k, &e);
     check_equal(&e, todo);
     zkp_record(&before, &e, &A->k, todo);
-    zkp_say("%s code %d%s%s%s%s%s: phase %d -> %d, to do %x", event_names[e.kind],
+    zkp_say("%s code %d%s%s%s%s%s: phase %d -> %d, to do %x", zkt_event_name(e.kind),
             e.code, e.connected ? "" : ", not connected", e.sure ? "" : ", not sure",
             e.ample ? "" : ", not ample", e.patient ? "" : ", not patient",
             e.crowded ? ", crowded" : "", (int)before.phase, (int)A->k.phase, todo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every state that a claim can reach (alone.h), and every state of small worlds of claims (zoo.h). Without the name of a
- * world, all of them; with --quick, some that take no time. With --steps FILE, also explores wide worlds, and adds the different steps to FILE.
- * --compare FILE RECORDED compares them with the steps that tests have recorded (trace.h).
+ * world, explores all of them; with --quick, some small ones. With --steps FILE, also explores the wide worlds, and adds
+ * the different steps to FILE. --compare FILE RECORDED compares these with the steps that tests have recorded (trace.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -172,9 +172,9 @@ static bool compare(const char *made_file, const char *recorded_file)
 {
     uint64_t steps, ignored;
     int different, here;
-    const struct zkt_trace *worlds = zkt_trace_open(made_file);
-    int outside =
-        zkt_trace_compare(zkt_trace_open(recorded_file), worlds, &steps, &different);
+    const struct zkt_trace *worlds = zkt_trace_open(made_file, false);
+    int outside = zkt_trace_compare(zkt_trace_open(recorded_file, false), worlds,
+                                    &steps, &different);
     (void)zkt_trace_compare(worlds, worlds, &ignored, &here);
     printf("the worlds have %d different steps; of %llu recorded steps, %d are "
            "different, and "
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
         return compare(argv[2], argv[3]) ? 0 : 1;
     }
     if (argc > 2 && strcmp(argv[1], "--steps") == 0) {
-        made = zkt_trace_open(argv[2]);
+        made = zkt_trace_open(argv[2], true);
         argc -= 2;
         argv += 2;
     }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "transition.h"
+
 enum { PICKS_MAX = 40, WAY_MAX = 4096 };
 
 /* The ordinal of a calm step. */
@@ -100,15 +102,6 @@ static void *grow(void *old, uint64_t count, size_t size)
     return grown;
 }
 
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 33;
-    x *= UINT64_C(0xff51afd7ed558ccd);
-    x ^= x >> 33;
-    x *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return x ^ x >> 33;
-}
-
 static struct hash hash_of(const void *state, size_t size)
 {
     struct hash h = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd1b54a32d192ed03)};
@@ -116,10 +109,11 @@ static struct hash hash_of(const void *state, size_t size)
     for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, at + i, sizeof(word));
-        h.x = mix(h.x ^ word) + i;
-        h.y = (h.y << 23 | h.y >> 41) * UINT64_C(0x9fb21c651e98df25) ^ mix(word + h.y);
+        h.x = zkt_mix(h.x ^ word) + i;
+        h.y = (h.y << 23 | h.y >> 41) * UINT64_C(0x9fb21c651e98df25) ^
+              zkt_mix(word + h.y);
     }
-    h.y = mix(h.y);
+    h.y = zkt_mix(h.y);
     return h;
 }
 

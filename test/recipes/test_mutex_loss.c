@@ -68,7 +68,7 @@ static int64_t hold_twice(zkr_mutex *m)
     return token;
 }
 
-/* The session expires: what the callback is told and may call, and the state of a hold that was acquired twice. */
+/* The session expires. Checks the arguments of the callback, its calls, and the state of a hold acquired twice. */
 ZKT_CASE(an_expired_session_is_a_loss_of_each_entry)
 {
     struct losses l;

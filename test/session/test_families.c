@@ -99,7 +99,7 @@ static int connects(void *arg)
         return 1;
     }
     if (poll(&server, 1, h->refused ? SOME_MS : PATIENCE_MS) == 1) {
-        return 0;
+        return h->refused ? 3 : 0;
     }
     const char *why = zkr_client_wait_connected(c, SOME_MS) == ZKR_ETIMEDOUT
                           ? zkr_last_error()->message

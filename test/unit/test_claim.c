@@ -22,6 +22,7 @@
 
 #include "queue/claim.h"
 #include "queue/claim_io.h"
+#include "transition.h"
 #include "unit.h"
 
 // clang-format off
@@ -499,10 +500,6 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_TAKEN] = "taken",
 };
 
-static const char *const phases[] = {
-    "PAUSED", "LOOKING",    "CREATING", "FINDING", "ADOPTING", "LISTING",  "PARKED",
-    "READY",  "CONFIRMING", "PROVING",  "HELD",    "DOUBTED",  "REMOVING", "GONE"};
-
 static const char *const actions[] = {
     "parents",   "create",    "find",       "get-own",    "list",       "get-ahead",
     "prove",     "hand-over", "remove",     "step-aside", "let-look",   "retry",
@@ -635,9 +632,9 @@ static void tell(const struct zkr__claim_state *before,
     char code[32];
     FILE *f = fmemopen(out, size, "w");
     assert_non_null(f);
-    (void)fprintf(f, "%s", phases[k->phase]);
+    (void)fprintf(f, "%s", zkt_phase_name(k->phase));
     if (k->phase == ZKR__PAUSED) {
-        (void)fprintf(f, "-%s", phases[k->next]);
+        (void)fprintf(f, "-%s", zkt_phase_name(k->next));
     }
     for (size_t i = 0; i < ZKT_COUNT(actions); i++) {
         (void)fprintf(f, "%s%s", todo & 1U << i ? " " : "",

@@ -157,7 +157,7 @@ ZKT_UNIT_CASE(a_name_becomes_numeric_addresses)
     zkr__mem_free(out);
 }
 
-/* An impossible host name, for which no resolver is asked, is left out. If it is the only one, resolution fails. */
+/* An impossible host name is left out without a query. If it is the only name, resolution fails. */
 ZKT_UNIT_CASE(a_name_that_cannot_be_resolved_is_left_out)
 {
     char *out = NULL;

@@ -13,7 +13,7 @@ static struct zkt_trace *new_set(void)
     char file[] = "/tmp/zkr-trace-XXXXXX";
     const int fd = mkstemp(file);
     assert_true(fd >= 0);
-    struct zkt_trace *set = zkt_trace_open(file);
+    struct zkt_trace *set = zkt_trace_open(file, true);
     (void)unlink(file);
     (void)close(fd);
     return set;

@@ -25,10 +25,10 @@ struct zkt_trace {
     struct slot slots[SLOTS];
 };
 
-struct zkt_trace *zkt_trace_open(const char *file)
+struct zkt_trace *zkt_trace_open(const char *file, bool create)
 {
     const size_t size = sizeof(struct zkt_trace);
-    int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    int fd = open(file, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0644);
     struct zkt_trace *set = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)size) == 0) {
         set = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -128,7 +128,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void open_recorded(void)
 {
     const char *file = getenv("ZKT_TRACE");
-    recorded = file && file[0] != '\0' ? zkt_trace_open(file) : NULL;
+    recorded = file && file[0] != '\0' ? zkt_trace_open(file, true) : NULL;
 }
 
 unsigned __wrap_zkr__claim_step(struct zkr__claim_state *k,

@@ -10,8 +10,8 @@
 
 struct zkt_trace;
 
-/* Map the set in @file, which is created if it is missing. Exits if that fails. */
-struct zkt_trace *zkt_trace_open(const char *file);
+/* Map the set in @file. If the file is missing, create it, or exit if not @create. */
+struct zkt_trace *zkt_trace_open(const char *file, bool create);
 /* Add a step, if it is new. The name of this program is recorded with it. */
 void zkt_trace_add(struct zkt_trace *set,
                    const struct zkr__claim_state *before,

@@ -189,7 +189,7 @@ struct zkt_transition zkt_transition(const struct zkr__claim_state *before,
 
 /* --- hash --- */
 
-static uint64_t mix(uint64_t x)
+uint64_t zkt_mix(uint64_t x)
 {
     x ^= x >> 33;
     x *= UINT64_C(0xff51afd7ed558ccd);
@@ -200,8 +200,8 @@ static uint64_t mix(uint64_t x)
 
 uint64_t zkt_transition_hash(const struct zkt_transition *t)
 {
-    uint64_t h = mix(t->before + 1) ^ (mix(t->after + 2) * 3);
-    h = mix(h ^ ((uint64_t)t->kind << 32 | t->todo));
+    uint64_t h = zkt_mix(t->before + 1) ^ (zkt_mix(t->after + 2) * 3);
+    h = zkt_mix(h ^ ((uint64_t)t->kind << 32 | t->todo));
     return h == 0 ? 1 : h;
 }
 
@@ -221,6 +221,16 @@ static const char *const kinds[ZKR__EV_KINDS] = {
     "METADATA_SENT",  "NOTED",          "DOWNGRADE",  "DOWNGRADED",    "KEPT",
     "TAKEN",          "LEAVE",
 };
+
+const char *zkt_phase_name(enum zkr__phase phase)
+{
+    return phases[phase];
+}
+
+const char *zkt_event_name(enum zkr__event_kind kind)
+{
+    return kinds[kind];
+}
 
 static void print_state(uint64_t packed, FILE *to)
 {

@@ -27,8 +27,14 @@ struct zkt_transition zkt_transition_whole(const struct zkr__claim_state *before
                                            const struct zkr__claim_state *after,
                                            unsigned todo);
 
+/* Returns a number whose bits each depend on all bits of @x. */
+uint64_t zkt_mix(uint64_t x);
+
 /* Returns a number that two different transitions share with a probability of 1 in 10^19; never 0. */
 uint64_t zkt_transition_hash(const struct zkt_transition *t);
+
+const char *zkt_phase_name(enum zkr__phase phase);
+const char *zkt_event_name(enum zkr__event_kind kind);
 
 /* Write the transition in one line, without a newline, to @text. */
 void zkt_transition_print(const struct zkt_transition *t, char *text, size_t size);
